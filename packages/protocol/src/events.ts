@@ -1,0 +1,96 @@
+// Every event: name → who may see it, what it carries, and whether it is kept.
+import { Type, type Static, type TSchema } from 'typebox';
+import { DeviceId, PairingRequest } from './methods/access.ts';
+import { Count, Epoch, Position, RandomId, SessionKey, Timestamp } from './names.ts';
+import type { Scope } from './scopes.ts';
+import { Session } from './session.ts';
+import { Health, PresenceEntry } from './status.ts';
+
+interface EventSpec {
+  readonly summary: string;
+  /** `any`: every authenticated client. `handshake`: the one client that is connecting. */
+  readonly scope: Scope | 'any' | 'handshake';
+  /** A durable event has a position in the stream and is replayed on resume. An ephemeral one has none. */
+  readonly durable: boolean;
+  /** The field of the payload that names a session: a client bound to one session sees only its own, and no event without this field but those of scope `any`. */
+  readonly sessionField?: string;
+  readonly payload: TSchema;
+}
+
+const closed = { additionalProperties: false };
+
+export const events = {
+  'connect.challenge': {
+    summary: 'Sent when a socket opens: the nonce that a device signs.',
+    scope: 'handshake',
+    durable: false,
+    payload: Type.Object({ nonce: Type.String(), ts: Timestamp }, closed),
+  },
+  tick: { summary: 'Still here.', scope: 'any', durable: false, payload: Type.Object({ ts: Timestamp }, closed) },
+  presence: {
+    summary: 'Who is connected has changed.',
+    scope: 'operator.read',
+    durable: false,
+    payload: Type.Object({ presence: Type.Array(PresenceEntry) }, closed),
+  },
+  health: { summary: 'The health of the gateway has changed.', scope: 'any', durable: false, payload: Health },
+  shutdown: {
+    summary: 'The gateway is stopping; the socket closes with 1012.',
+    scope: 'any',
+    durable: false,
+    payload: Type.Object({ reason: Type.String(), restartExpectedMs: Type.Optional(Count) }, closed),
+  },
+  resumed: {
+    summary: 'Everything after the position of `resume` has been sent; what follows is live.',
+    scope: 'handshake',
+    durable: false,
+    payload: Type.Object({ epoch: Epoch, from: Position, to: Position }, closed),
+  },
+  'snapshot-required': {
+    summary: 'What was missed cannot be replayed: read the state anew, then follow from `seq`.',
+    scope: 'handshake',
+    durable: false,
+    payload: Type.Object({ reason: Type.Enum(['epoch-changed', 'too-old', 'from-the-future']), epoch: Epoch, seq: Position }, closed),
+  },
+  'sessions.changed': {
+    summary: 'A session was created, changed, reset or deleted.',
+    scope: 'operator.read',
+    durable: true,
+    sessionField: 'key',
+    payload: Type.Object(
+      {
+        key: SessionKey,
+        reason: Type.Enum(['create', 'patch', 'reset', 'delete']),
+        session: Type.Optional(Session),
+      },
+      closed,
+    ),
+  },
+  'device.pair.requested': {
+    summary: 'A device asks to be let in.',
+    scope: 'operator.pairing',
+    durable: true,
+    payload: PairingRequest,
+  },
+  'device.pair.resolved': {
+    summary: 'A pairing request was answered or has expired.',
+    scope: 'operator.pairing',
+    durable: true,
+    payload: Type.Object({ requestId: RandomId, deviceId: DeviceId, decision: Type.Enum(['approved', 'rejected', 'expired']) }, closed),
+  },
+} as const satisfies Record<string, EventSpec>;
+
+export type EventName = keyof typeof events;
+export type EventPayload<Name extends EventName> = Static<(typeof events)[Name]['payload']>;
+export type DurableEvent = { [N in EventName]: (typeof events)[N]['durable'] extends true ? N : never }[EventName];
+export type EphemeralEvent = Exclude<EventName, DurableEvent>;
+
+export const eventNames = Object.keys(events) as EventName[];
+
+export function isEventName(name: string): name is EventName {
+  return Object.hasOwn(events, name);
+}
+
+export function eventRow(name: EventName): EventSpec {
+  return events[name];
+}

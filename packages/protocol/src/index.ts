@@ -1,0 +1,26 @@
+export { capabilities, ConnectParams, DeviceProof, deviceSigningText, HelloOk } from './connect.ts';
+export { ErrorShape, errorCodes, errors, GatewayError, type ErrorCode } from './errors.ts';
+export {
+  eventNames,
+  eventRow,
+  events,
+  isEventName,
+  type DurableEvent,
+  type EphemeralEvent,
+  type EventName,
+  type EventPayload,
+} from './events.ts';
+export { EventFrame, GatewayFrame, PROTOCOL_VERSION, RequestFrame, ResponseFrame, StateVersion } from './frames.ts';
+export { JsonValue, parseJson, type JsonFault, type ParsedJson } from './json.ts';
+export { limits, type LimitName } from './limits.ts';
+export { isMethodName, methodNames, methodRow, methods, type KeyedMethod, type MethodName, type Params, type Result } from './methods.ts';
+export { Device, PairingRequest, Token } from './methods/access.ts';
+export type { MethodSpec } from './methods/row.ts';
+export { AuditRecord, Finding, LogLevel, LogRecord, type ConfigResult } from './methods/system.ts';
+export { DEFAULT_AGENT_ID, RESERVED_KEYS, SessionKey } from './names.ts';
+export { expandScopes, missingScopes, ScopeList, scopeNames, scopes, type Scope } from './scopes.ts';
+export { Session } from './session.ts';
+export { isSettingName, settingNames, settingRow, settings, type SettingName, type Settings, type SettingValue } from './settings.ts';
+export { ClientInfo, Health, PresenceEntry, Status } from './status.ts';
+export { explain, matches } from './validate.ts';
+export { visible } from './visible.ts';

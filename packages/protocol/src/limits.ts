@@ -1,0 +1,49 @@
+// Every bound that a peer can run into. The gateway enforces them from here, the docs print them from here.
+
+interface LimitSpec {
+  readonly value: number;
+  readonly unit: 'bytes' | 'ms' | 'count';
+  readonly summary: string;
+}
+
+export const limits = {
+  preAuthFrameBytes: { value: 16_384, unit: 'bytes', summary: 'All that a client may send before it is authenticated.' },
+  maxPayload: { value: 1_048_576, unit: 'bytes', summary: 'One frame, after authentication.' },
+  maxBufferedBytes: { value: 1_048_576, unit: 'bytes', summary: 'What may wait to be sent to one client before it counts as slow.' },
+  maxInFlight: { value: 256, unit: 'count', summary: 'Requests of one connection that are not answered yet.' },
+  maxInFlightBytes: { value: 4_194_304, unit: 'bytes', summary: 'Bytes of those requests together.' },
+  maxConnections: { value: 2_048, unit: 'count', summary: 'Authenticated connections.' },
+  preAuthSockets: { value: 64, unit: 'count', summary: 'Connections that are not authenticated yet, in total.' },
+  preAuthSocketsPerAddress: { value: 8, unit: 'count', summary: 'The same, per address.' },
+  handshakeTimeoutMs: { value: 5_000, unit: 'ms', summary: 'From the first byte to a finished `connect`.' },
+  authFailuresPerMinute: { value: 10, unit: 'count', summary: 'Wrong credentials tried per address and minute; loopback is not exempt.' },
+  refusedPerWindow: {
+    value: 120,
+    unit: 'count',
+    summary: 'Refused requests (unknown method, bad params, no scope) of one connection per window.',
+  },
+  refusedWindowMs: { value: 10_000, unit: 'ms', summary: 'That window.' },
+  httpHeaderBytes: { value: 16_384, unit: 'bytes', summary: 'All headers of one HTTP request.' },
+  httpHeaderCount: { value: 100, unit: 'count', summary: 'Headers of one HTTP request.' },
+  jsonDepth: { value: 64, unit: 'count', summary: 'Nesting of a JSON text.' },
+  jsonKeys: { value: 10_000, unit: 'count', summary: 'Object keys in a JSON text.' },
+  tickIntervalMs: { value: 30_000, unit: 'ms', summary: 'Between two `tick` events.' },
+  slowConsumerGraceMs: { value: 10_000, unit: 'ms', summary: 'A slow client that takes nothing for this long is closed with 1008.' },
+  closeGraceMs: { value: 1_000, unit: 'ms', summary: 'From our close frame to the end of the socket.' },
+  deviceSkewMs: { value: 120_000, unit: 'ms', summary: 'Between the clock of a device and that of the gateway.' },
+  pairingTtlMs: { value: 300_000, unit: 'ms', summary: 'A pairing request waits this long.' },
+  pendingPairings: { value: 32, unit: 'count', summary: 'Pairing requests that wait at a time.' },
+  maxTokens: { value: 1_000, unit: 'count', summary: 'Tokens that are neither revoked nor expired.' },
+  maxDevices: { value: 1_000, unit: 'count', summary: 'Paired devices.' },
+  answerRetentionMs: { value: 86_400_000, unit: 'ms', summary: 'How long the answer to an idempotency key is kept.' },
+  eventRetentionCount: {
+    value: 10_000,
+    unit: 'count',
+    summary: 'Events kept for resume, at least this many if they are younger than the retention time.',
+  },
+  eventRetentionMs: { value: 86_400_000, unit: 'ms', summary: 'How long an event is kept for resume.' },
+  auditRetentionCount: { value: 100_000, unit: 'count', summary: 'Audit records kept; older ones are cut off with their hash as anchor.' },
+  pageSize: { value: 200, unit: 'count', summary: 'Rows of one page of a list.' },
+} as const satisfies Record<string, LimitSpec>;
+
+export type LimitName = keyof typeof limits;

@@ -1,0 +1,58 @@
+import { Type } from 'typebox';
+import { limits } from '../limits.ts';
+import { Count, Label, OwnerId, SessionKey } from '../names.ts';
+import { Session, sessionFields } from '../session.ts';
+import { read, write } from './row.ts';
+
+const closed = { additionalProperties: false };
+const SessionResult = Type.Object({ session: Session }, closed);
+
+export const sessionMethods = {
+  'sessions.list': read({
+    summary: 'List sessions, latest change first, a page at a time; with `search`, newest first.',
+    scope: 'operator.read',
+    bound: 'filtered',
+    params: {
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageSize.value })),
+      cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+      agentId: Type.Optional(OwnerId),
+      label: Type.Optional(Label),
+      archived: Type.Optional(Type.Boolean()),
+      search: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    },
+    result: Type.Object({ sessions: Type.Array(Session), nextCursor: Type.Optional(Type.String()) }, closed),
+  }),
+  'sessions.get': read({
+    summary: 'Read one session.',
+    scope: 'operator.read',
+    bound: { param: 'key' },
+    params: { key: SessionKey },
+    result: SessionResult,
+  }),
+  'sessions.create': write({
+    summary: 'Create a session. Without a key, a random one under the agent.',
+    scope: 'operator.write',
+    params: { key: Type.Optional(SessionKey), agentId: Type.Optional(OwnerId), ...sessionFields },
+    result: SessionResult,
+  }),
+  'sessions.patch': write({
+    summary: 'Change fields of a session; with `ifRevision`, only if nobody changed it meanwhile.',
+    scope: 'operator.write',
+    bound: { param: 'key' },
+    params: { key: SessionKey, ...sessionFields, ifRevision: Type.Optional(Count) },
+    result: SessionResult,
+  }),
+  'sessions.reset': write({
+    summary: 'Start the session afresh: a new session id, the same key and settings.',
+    scope: 'operator.write',
+    bound: { param: 'key' },
+    params: { key: SessionKey },
+    result: SessionResult,
+  }),
+  'sessions.delete': write({
+    summary: 'Delete a session and all that belongs to it.',
+    scope: 'operator.write',
+    params: { key: SessionKey },
+    result: Type.Object({ key: SessionKey, deleted: Type.Literal(true) }, closed),
+  }),
+};

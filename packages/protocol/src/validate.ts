@@ -1,0 +1,39 @@
+// Schemas as functions. Each is compiled when it is first used and kept with its schema, so that start-up pays for none.
+import type { Static, TSchema } from 'typebox';
+import { Compile, type Validator } from 'typebox/compile';
+
+const compiled = new WeakMap<TSchema, Validator>();
+
+function validatorOf(schema: TSchema): Validator {
+  let validator = compiled.get(schema);
+  if (!validator) {
+    validator = Compile(schema) as Validator;
+    compiled.set(schema, validator);
+  }
+  return validator;
+}
+
+export function matches<Schema extends TSchema>(schema: Schema, value: unknown): value is Static<Schema> {
+  return validatorOf(schema).Check(value);
+}
+
+/** What is wrong with the value, in one line that names the place: `params/limit must be <= 200`. Undefined when nothing is. */
+export function explain(schema: TSchema, value: unknown, name: string): string | undefined {
+  const validator = validatorOf(schema);
+  if (validator.Check(value)) return undefined;
+  const [first] = sortByPlace(validator.Errors(value));
+  if (!first) return `${name} does not fit its schema`;
+  const unknownKeys = (first.params as { additionalProperties?: string[] }).additionalProperties;
+  const place = `${name}${first.instancePath}`;
+  if (unknownKeys?.length) return `${place} has an unknown field "${unknownKeys[0]}"`;
+  return `${place} ${first.message}`;
+}
+
+type Fault = ReturnType<Validator['Errors']>[number];
+
+// The library reports `schema is false` for each unknown key beside the one message that says so, and the branches
+// of a union before the union: the plainest message is the shallowest that is neither.
+function sortByPlace(faults: readonly Fault[]): Fault[] {
+  const depth = (fault: Fault) => fault.instancePath.split('/').length;
+  return faults.filter((fault) => fault.message !== 'schema is false').sort((a, b) => depth(a) - depth(b));
+}
