@@ -1,0 +1,25 @@
+// Every file that is derived from the tables, by the word that `generate-protocol.ts` takes for it.
+import { renderJsonSchema } from './json-schema.ts';
+import { renderReference } from './reference.ts';
+import { renderSwift } from './swift.ts';
+import type { ProtocolTables } from './tables.ts';
+
+type Files = ReadonlyMap<string, string>;
+
+const outputs = {
+  schema: (tables: ProtocolTables): Files => new Map([['packages/protocol/dist/protocol.schema.json', renderJsonSchema(tables)]]),
+  docs: renderReference,
+  swift: (tables: ProtocolTables): Files => new Map([['packages/protocol/swift/GatewayModels.swift', renderSwift(tables)]]),
+};
+
+export type Group = keyof typeof outputs;
+export const groups = Object.keys(outputs) as Group[];
+
+export function isGroup(word: string): word is Group {
+  return Object.hasOwn(outputs, word);
+}
+
+/** Path from the root of the repository → text. */
+export function generate(tables: ProtocolTables, wanted: readonly Group[]): Files {
+  return new Map(wanted.flatMap((group) => [...outputs[group](tables)]));
+}

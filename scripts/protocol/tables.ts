@@ -1,0 +1,53 @@
+// The protocol's tables as the generators take them: plain data, so that a test can hand in tables of its own.
+// Nothing here names a method, an event or a code; shared types are whatever schemas the package exports.
+import * as protocol from '@tenon/protocol';
+import type { eventRow, MethodSpec, settingRow } from '@tenon/protocol';
+
+/** As much of a TypeBox schema as the generators rely on: it is JSON Schema when written as JSON. */
+export type Schema = object;
+
+export interface ProtocolTables {
+  readonly version: number;
+  readonly types: Readonly<Record<string, Schema>>;
+  readonly methods: Readonly<Record<string, MethodSpec>>;
+  readonly events: Readonly<Record<string, ReturnType<typeof eventRow>>>;
+  readonly errors: Readonly<Record<string, { summary: string; status: number; retryable: boolean }>>;
+  readonly scopes: Readonly<Record<string, { summary: string; implies: readonly string[] }>>;
+  readonly limits: Readonly<Record<string, { value: number; unit: string; summary: string }>>;
+  readonly settings: Readonly<Record<string, ReturnType<typeof settingRow>>>;
+  readonly capabilities: Readonly<Record<string, string>>;
+}
+
+export function protocolTables(): ProtocolTables {
+  const types: Record<string, Schema> = {};
+  for (const [name, value] of Object.entries(protocol)) if (isSchema(value)) types[name] = value;
+  return {
+    version: protocol.PROTOCOL_VERSION,
+    // Two enums that live inside other schemas and that clients want by name.
+    types: { ...types, ErrorCode: protocol.ErrorShape.properties.code, Scope: protocol.ScopeList.items },
+    methods: protocol.methods,
+    events: protocol.events,
+    errors: protocol.errors,
+    scopes: protocol.scopes,
+    limits: protocol.limits,
+    settings: protocol.settings,
+    capabilities: protocol.capabilities,
+  };
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && '~kind' in value;
+}
+
+/** `sessions.patch` becomes `SessionsPatch`: how a row is called where a type name is needed. */
+export function typeName(name: string): string {
+  return name
+    .split(/[^A-Za-z0-9]+/)
+    .filter((part) => part !== '')
+    .map((part) => part[0]?.toUpperCase() + part.slice(1))
+    .join('');
+}
+
+export const paramsName = (method: string) => `${typeName(method)}Params`;
+export const resultName = (method: string) => `${typeName(method)}Result`;
+export const eventName = (event: string) => `${typeName(event)}Event`;
