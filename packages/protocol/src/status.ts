@@ -57,7 +57,7 @@ export const Status = Type.Object(
     startedAt: Timestamp,
     uptimeMs: Count,
     auth: Type.String(),
-    store: Type.Object({ engine: Type.String(), location: Type.String(), schemaVersion: Count, sessions: Count }, closed),
+    store: Type.Object({ engine: Type.String(), location: Type.String(), schemaVersion: Count }, closed),
     events: Type.Object({ epoch: Epoch, seq: Position }, closed),
     connections: Count,
     memory: Type.Object({ residentBytes: Count, heapBytes: Count }, closed),

@@ -1,0 +1,18 @@
+// Names for new things, and the digests that stand for secrets and bodies.
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** 128 random bits in base64url unless told otherwise. */
+export function randomId(bytes = 16): string {
+  return randomBytes(bytes).toString('base64url');
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Compares digests, never the secrets themselves: all inputs have one length, so time tells nothing. */
+export function sameDigest(a: string, b: string): boolean {
+  const left = createHash('sha256').update(a).digest();
+  const right = createHash('sha256').update(b).digest();
+  return timingSafeEqual(left, right);
+}

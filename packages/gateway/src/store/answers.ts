@@ -1,0 +1,33 @@
+// Idempotent answers: the first answer to a key is kept in the same commit as its effect, and a repeat gets it back.
+import { change, one, type Operation, refuse, sql } from './sql.ts';
+
+export interface AnswerSlot {
+  /** Who asks: keys of different credentials never meet. */
+  readonly principal: string;
+  readonly key: string;
+  readonly method: string;
+  /** Of the whole request, so that another request under the same key is noticed. */
+  readonly digest: string;
+  readonly at: number;
+}
+
+/** Claims the key first: a concurrent repeat waits for this transaction and then finds the answer. */
+export function* answerOnce<Result>(slot: AnswerSlot, operation: () => Operation<Result>): Operation<Result> {
+  const claimed = yield* change(sql`
+    insert into answers (principal, key, method, digest, answer, created_at)
+    values (${slot.principal}, ${slot.key}, ${slot.method}, ${slot.digest}, null, ${slot.at})
+    on conflict (principal, key) do nothing`);
+  if (claimed === 0) return yield* earlierAnswer<Result>(slot);
+  const result = yield* operation();
+  yield* change(sql`update answers set answer = ${JSON.stringify(result)} where principal = ${slot.principal} and key = ${slot.key}`);
+  return result;
+}
+
+function* earlierAnswer<Result>(slot: AnswerSlot): Operation<Result> {
+  const earlier = yield* one<{ digest: string; answer: string }>(sql`
+    select digest, answer from answers where principal = ${slot.principal} and key = ${slot.key}`);
+  if (!earlier || earlier.digest !== slot.digest) {
+    refuse('IDEMPOTENCY_CONFLICT', `The idempotency key "${slot.key}" was used for another request`);
+  }
+  return JSON.parse(earlier.answer) as Result;
+}

@@ -1,0 +1,39 @@
+// One gateway per home. The lock is the operating system's, held through SQLite for as long as the process lives, so a
+// killed gateway leaves nothing stale behind. The pid beside it is only for the message.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { StoreOpenError } from './failure.ts';
+
+export interface HomeLock {
+  release(): void;
+}
+
+export function lockHome(home: string): HomeLock {
+  const file = join(home, 'gateway.lock');
+  const pidFile = join(home, 'gateway.pid');
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    database.exec('begin exclusive');
+  } catch (error) {
+    database.close();
+    if ((error as { errcode?: number }).errcode === 5) {
+      throw new StoreOpenError('locked', `Another gateway${ownerOf(pidFile)} is running on ${home}; stop it with: tenon stop`);
+    }
+    throw new StoreOpenError('storage', `Cannot lock ${file}: ${(error as Error).message}`, error);
+  }
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+  return {
+    release() {
+      database.close();
+    },
+  };
+}
+
+function ownerOf(pidFile: string): string {
+  try {
+    return ` (pid ${Number(readFileSync(pidFile, 'utf8'))})`;
+  } catch {
+    return '';
+  }
+}

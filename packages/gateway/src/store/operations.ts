@@ -1,0 +1,98 @@
+// Every operation of the store: a name and clonable arguments, so that it can cross into the writer thread and no
+// callback can sit inside a transaction. Both engines run these and nothing else.
+import {
+  approvePairing,
+  createToken,
+  findDevice,
+  findToken,
+  listDevices,
+  listPairings,
+  listTokens,
+  putSharedToken,
+  rejectPairing,
+  renameDevice,
+  requestPairing,
+  revokeDevice,
+  revokeToken,
+  rotateToken,
+  touchDevice,
+  touchToken,
+} from './access.ts';
+import { answerOnce, type AnswerSlot } from './answers.ts';
+import { appendAudit, listAudit, verifyAuditPage } from './audit.ts';
+import { probe, sweep } from './retention.ts';
+import { createSession, deleteSession, getSession, listSessions, patchSession, resetSession } from './sessions.ts';
+import type { Dialect, Operation } from './sql.ts';
+import { readStream, streamState } from './stream.ts';
+
+export const writes = {
+  'sessions.create': createSession,
+  'sessions.patch': patchSession,
+  'sessions.reset': resetSession,
+  'sessions.delete': deleteSession,
+  'tokens.putShared': putSharedToken,
+  'tokens.create': createToken,
+  'tokens.rotate': rotateToken,
+  'tokens.revoke': revokeToken,
+  'tokens.touch': touchToken,
+  'pairing.request': requestPairing,
+  'pairing.approve': approvePairing,
+  'pairing.reject': rejectPairing,
+  'device.rename': renameDevice,
+  'device.revoke': revokeDevice,
+  'device.touch': touchDevice,
+  'audit.append': appendAudit,
+  /** Records the answer of a method whose effect is not in the store. */
+  'answer.record': recordAnswer,
+  'retention.sweep': sweep,
+  probe,
+} satisfies Record<string, AnyOperation>;
+
+export const reads = {
+  'sessions.get': getSession,
+  'sessions.list': listSessions,
+  'tokens.find': findToken,
+  'tokens.list': listTokens,
+  'pairing.list': listPairings,
+  'device.find': findDevice,
+  'device.list': listDevices,
+  'audit.list': listAudit,
+  'audit.verifyPage': verifyAuditPage,
+  'stream.read': readStream,
+  'stream.state': streamState,
+} satisfies Record<string, AnyOperation>;
+
+// biome-ignore lint/suspicious/noExplicitAny: the generic slot of the table; each row has its own argument type
+type AnyOperation = (args: any, dialect: Dialect) => Operation<unknown>;
+
+export type WriteName = keyof typeof writes;
+export type ReadName = keyof typeof reads;
+export type WriteArgs<Name extends WriteName> = Parameters<(typeof writes)[Name]>[0];
+export type ReadArgs<Name extends ReadName> = Parameters<(typeof reads)[Name]>[0];
+export type WriteResult<Name extends WriteName> = ResultOf<ReturnType<(typeof writes)[Name]>>;
+export type ReadResult<Name extends ReadName> = ResultOf<ReturnType<(typeof reads)[Name]>>;
+type ResultOf<O> = O extends Operation<infer Result> ? Result : never;
+
+export interface WriteRequest {
+  readonly name: WriteName;
+  readonly args: unknown;
+  readonly slot: AnswerSlot | undefined;
+}
+
+/** The operation of a request, with its answer kept where the request has a key. */
+export function operationOf(request: WriteRequest, dialect: Dialect): Operation<unknown> {
+  const operation = writes[request.name] as (args: unknown, dialect: Dialect) => Operation<unknown>;
+  if (!request.slot) return operation(request.args, dialect);
+  return answerOnce(request.slot, () => operation(request.args, dialect));
+}
+
+/** What must happen in the order it was asked for: operations of one lane never overtake each other. */
+export function laneOf(args: unknown): string | undefined {
+  const key = (args as { key?: unknown }).key;
+  return typeof key === 'string' ? key : undefined;
+}
+
+// biome-ignore lint/correctness/useYield: an operation that asks the store nothing is still one
+function* recordAnswer<Answer>(args: { answer: Answer }): Operation<Answer> {
+  return args.answer;
+}

@@ -1,0 +1,390 @@
+// The shared engine. Each write is a transaction of its own; writes of one session go one after another. The position
+// of an event is taken as the last statement, from a row that stays locked until the commit: whoever reads position N
+// can read everything before it.
+import type { Pool, PoolClient } from 'pg';
+import { GatewayError } from '@tenon/protocol';
+import { faultpoint } from '../kernel/fault.ts';
+import { randomId } from '../kernel/ids.ts';
+import { createLanes } from '../kernel/lane.ts';
+import type { AnswerSlot } from './answers.ts';
+import { type PlainFailure, StoreOpenError } from './failure.ts';
+import { toGatewayError } from './gateway-error.ts';
+import { migrationsAfter, schemaVersion, storedTables } from './migrations.ts';
+import { laneOf, operationOf, type ReadName, reads, type WriteName } from './operations.ts';
+import { createInOrder } from './in-order.ts';
+import { type AuditHead, type Dialect, type EmitStep, type Operation, type QueryResult, Refusal, render, type Row } from './sql.ts';
+import type { Store, StoreListener } from './store.ts';
+import { beginStream, readStream, streamState, type StoredEvent } from './stream.ts';
+
+const MAX_CONNECTIONS = 12;
+/** Writes that may wait for a connection. */
+const MAX_WAITING = 20_000;
+const MAX_RETRIES = 5;
+/** A lock that only gateways take, so that two never write one store. */
+const GATEWAY_LOCK = 0x544e4f4e;
+
+interface Effects {
+  readonly emitted: EmitStep[];
+  auditHead: AuditHead | undefined;
+}
+
+export async function openPostgresStore(options: { url: string; now: number }, listener: StoreListener): Promise<Store> {
+  const pool = await openPool(options.url, listener);
+  const stats = { commits: 0, operations: 0, refused: 0, failed: 0 };
+  let guard: Guard;
+  try {
+    guard = await holdGatewayLock(pool);
+    await migrate(pool);
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+  const run = <Result>(operation: Operation<Result>) =>
+    withClient(pool, (client) => drive(client, operation, { emitted: [], auditHead: undefined }));
+  const stream = await run(streamState({}));
+  const lanes = createLanes();
+  const inOrder = createInOrder<StoredEvent>({
+    next: stream.head + 1,
+    deliver: (events) => listener.events(events),
+    read: (after) => run(readStream({ after, limit: 1000 })),
+  });
+  let waiting = 0;
+  let closing = false;
+
+  async function write(name: WriteName, args: unknown, slot: AnswerSlot | undefined): Promise<unknown> {
+    for (let attempt = 1; ; attempt++) {
+      const effects: Effects = { emitted: [], auditHead: undefined };
+      try {
+        const { value, events } = await transact(pool, operationOf({ name, args, slot }, 'postgres'), effects);
+        stats.commits++;
+        stats.operations++;
+        listener.health({ ok: true });
+        if (effects.auditHead) listener.auditHead(effects.auditHead);
+        inOrder.add(events);
+        return value;
+      } catch (error) {
+        // Two transactions stood in each other's way: nothing has happened, and the next try has a clear road.
+        if (isPassing(error) && attempt < MAX_RETRIES) continue;
+        const failure = toFailure(error);
+        if (failure.kind === 'refused') stats.refused++;
+        else stats.failed++;
+        if (failure.kind === 'storage') {
+          listener.health({ ok: false, reason: failure.message });
+          inOrder.check();
+        }
+        throw toGatewayError(failure);
+      }
+    }
+  }
+
+  return {
+    engine: 'postgres',
+    location: describe(options.url),
+    schemaVersion,
+    stream,
+    stats,
+    write(name, args, slot) {
+      if (closing) return Promise.reject(new GatewayError('UNAVAILABLE', 'The gateway is stopping'));
+      if (waiting >= MAX_WAITING) return Promise.reject(new GatewayError('UNAVAILABLE', 'Too many writes wait', { retryAfterMs: 500 }));
+      waiting++;
+      const lane = laneOf(args);
+      const work = () => write(name, args, slot);
+      return (lane === undefined ? work() : lanes.run(lane, work)).finally(() => {
+        waiting--;
+      }) as Promise<never>;
+    },
+    async read(name: ReadName, args: unknown) {
+      const operation = reads[name] as (args: unknown, dialect: Dialect) => Operation<never>;
+      try {
+        return await run(operation(args, 'postgres'));
+      } catch (error) {
+        throw toGatewayError(toFailure(error));
+      }
+    },
+    async inspect() {
+      const tables: Record<string, number> = {};
+      for (const table of storedTables) {
+        const { rows } = await pool.query<{ n: number }>(
+          `select greatest(reltuples, 0)::bigint as n from pg_class where oid = '${table}'::regclass`,
+        );
+        tables[table] = rows[0]?.n ?? 0;
+      }
+      const { rows } = await pool.query<{ bytes: number }>('select pg_database_size(current_database()) as bytes');
+      return { integrity: { ok: true }, tables, bytes: rows[0]?.bytes ?? 0 };
+    },
+    async close() {
+      closing = true;
+      inOrder.close();
+      await guard.release();
+      await pool.end();
+    },
+  };
+}
+
+async function openPool(url: string, listener: StoreListener): Promise<Pool> {
+  const { default: pg } = await import('pg');
+  // Positions, times and counts are whole numbers that a double holds exactly.
+  const types = {
+    getTypeParser: (oid: number, format?: 'text' | 'binary') => (oid === 20 ? Number : pg.types.getTypeParser(oid, format as 'text')),
+  };
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: MAX_CONNECTIONS,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 60_000,
+    statement_timeout: 30_000,
+    application_name: 'tenon',
+    types: types as never,
+  });
+  // An idle connection that breaks must not end the process; the next query opens another.
+  pool.on('error', (error) => listener.health({ ok: false, reason: `PostgreSQL: ${error.message}` }));
+  return pool;
+}
+
+/** One transaction. When the connection breaks while it commits, PostgreSQL is asked how it ended. */
+async function transact<Result>(
+  pool: Pool,
+  operation: Operation<Result>,
+  effects: Effects,
+): Promise<{ value: Result; events: StoredEvent[] }> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  const onError = (error: Error) => {
+    broken = error;
+  };
+  client.on('error', onError);
+  try {
+    await client.query('begin');
+    let finished: { value: Result; events: StoredEvent[]; transaction: string };
+    try {
+      const value = await drive(client, operation, effects);
+      finished = { value, ...(await appendEvents(client, effects.emitted)) };
+    } catch (error) {
+      await client.query('rollback').catch(() => {});
+      throw error;
+    }
+    faultpoint('postgres.before-commit');
+    try {
+      await client.query('commit');
+    } catch (error) {
+      broken = error as Error;
+      if (!(await wasCommitted(pool, finished.transaction))) throw error;
+    }
+    faultpoint('postgres.after-commit');
+    return finished;
+  } catch (error) {
+    if (isConnectionLoss(error)) broken = error as Error;
+    throw error;
+  } finally {
+    client.off('error', onError);
+    client.release(broken);
+  }
+}
+
+/** Numbers the events and writes them, in one statement; says which transaction this is. */
+async function appendEvents(client: PoolClient, emitted: readonly EmitStep[]): Promise<{ events: StoredEvent[]; transaction: string }> {
+  if (emitted.length === 0) {
+    const { rows } = await client.query<{ transaction: string }>({
+      name: 'transaction',
+      text: 'select pg_current_xact_id()::text as transaction',
+    });
+    return { events: [], transaction: rows[0]?.transaction ?? '' };
+  }
+  const { rows } = await client.query<{ head: number; transaction: string }>({
+    name: 'append-events',
+    text: `with positions as (update stream set head = head + $5 where id = 1 returning head),
+      written as (
+        insert into events (seq, event, payload, session_key, at)
+        select head - $5 + n, e, p, s, a from positions, unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) with ordinality as t(e, p, s, a, n))
+      select head, pg_current_xact_id()::text as transaction from positions`,
+    values: [
+      emitted.map((step) => step.event),
+      emitted.map((step) => step.payload),
+      emitted.map((step) => step.sessionKey),
+      emitted.map((step) => step.at),
+      emitted.length,
+    ],
+  });
+  const { head = 0, transaction = '' } = rows[0] ?? {};
+  const first = head - emitted.length + 1;
+  const events = emitted.map(({ event, payload, sessionKey }, index) => ({ seq: first + index, event, payload, sessionKey }));
+  return { events, transaction };
+}
+
+/** Looked up, never guessed: PostgreSQL remembers how recent transactions ended. */
+async function wasCommitted(pool: Pool, transaction: string): Promise<boolean> {
+  const deadline = performance.now() + 30_000;
+  while (performance.now() < deadline) {
+    try {
+      const { rows } = await pool.query<{ status: string | null }>('select pg_xact_status($1::xid8) as status', [transaction]);
+      const status = rows[0]?.status;
+      if (status === 'committed') return true;
+      if (status === 'aborted') return false;
+    } catch (error) {
+      if (!isConnectionLoss(error)) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Refusal('STORAGE', 'PostgreSQL went away during the commit; repeat with the same idempotency key', { code: 'OUTCOME_UNKNOWN' });
+}
+
+async function drive<Result>(client: PoolClient, operation: Operation<Result>, effects: Effects): Promise<Result> {
+  let next = operation.next();
+  while (!next.done) {
+    const step = next.value;
+    if (step.kind === 'query') {
+      next = operation.next(await query(client, render(step, 'postgres')));
+      continue;
+    }
+    if (step.kind === 'emit') effects.emitted.push(step);
+    else effects.auditHead = step.head;
+    next = operation.next({ rows: [], changed: 0 });
+  }
+  return next.value;
+}
+
+const statementNames = new Map<string, string>();
+
+async function query(client: PoolClient, { text, values }: { text: string; values: readonly unknown[] }): Promise<QueryResult> {
+  let name = statementNames.get(text);
+  if (name === undefined && statementNames.size < 512) {
+    name = `s${statementNames.size}`;
+    statementNames.set(text, name);
+  }
+  const result = await client.query<Row>({ text, values: values as unknown[], ...(name === undefined ? {} : { name }) });
+  return { rows: result.rows, changed: result.rowCount ?? 0 };
+}
+
+async function withClient<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect();
+  let failed: Error | undefined;
+  const onError = (error: Error) => {
+    failed = error;
+  };
+  client.on('error', onError);
+  try {
+    return await work(client);
+  } catch (error) {
+    if (isConnectionLoss(error)) failed = error as Error;
+    throw error;
+  } finally {
+    client.off('error', onError);
+    client.release(failed);
+  }
+}
+
+interface Guard {
+  release(): Promise<void>;
+}
+
+/** Held on a connection of its own for as long as it lives; taken again when PostgreSQL comes back. */
+async function holdGatewayLock(pool: Pool): Promise<Guard> {
+  let released = false;
+  let client: PoolClient | undefined;
+  async function take(): Promise<void> {
+    const candidate = await connectFirst(pool);
+    const { rows } = await candidate.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [GATEWAY_LOCK]);
+    if (!rows[0]?.taken) {
+      candidate.release();
+      throw new StoreOpenError('locked', 'Another gateway is running on this PostgreSQL database; stop it first');
+    }
+    client = candidate;
+    candidate.on('error', () => {
+      client = undefined;
+      candidate.release(true);
+      retry();
+    });
+  }
+  function retry(): void {
+    if (released) return;
+    take().catch(() => setTimeout(retry, 500).unref());
+  }
+  await take();
+  return {
+    async release() {
+      released = true;
+      client?.release(true);
+    },
+  };
+}
+
+async function connectFirst(pool: Pool): Promise<PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw new StoreOpenError(
+      'unreachable',
+      `Cannot reach PostgreSQL: ${(error as Error).message || (error as { code?: string }).code}; check store.url`,
+      error,
+    );
+  }
+}
+
+async function migrate(pool: Pool): Promise<void> {
+  await withClient(pool, async (client) => {
+    await client.query('begin');
+    try {
+      await client.query(
+        'create table if not exists tenon_schema (version integer primary key, name text not null, applied_at timestamptz not null default now())',
+      );
+      await client.query('lock table tenon_schema in exclusive mode');
+      const { rows } = await client.query<{ version: number }>('select coalesce(max(version), 0) as version from tenon_schema');
+      const version = rows[0]?.version ?? 0;
+      if (version > schemaVersion) {
+        throw new StoreOpenError(
+          'newer',
+          `The database was written by a newer Tenon (schema ${version}, this one knows ${schemaVersion}); it was left as it is. Update Tenon`,
+        );
+      }
+      for (const migration of migrationsAfter(version, 'postgres')) {
+        for (const statement of migration.statements) await client.query(statement);
+        await client.query('insert into tenon_schema (version, name) values ($1, $2)', [migration.version, migration.name]);
+        faultpoint('postgres.migrating');
+      }
+      if (version === 0) await drive(client, beginStream(randomId()), { emitted: [], auditHead: undefined });
+      await client.query('commit');
+    } catch (error) {
+      await client.query('rollback').catch(() => {});
+      throw error;
+    }
+  });
+}
+
+function describe(url: string): string {
+  try {
+    const { hostname, port, pathname } = new URL(url);
+    return `postgres://${hostname}${port ? `:${port}` : ''}${pathname}`;
+  } catch {
+    return 'postgres';
+  }
+}
+
+/** Deadlock, serialization failure. */
+function isPassing(error: unknown): boolean {
+  const code = (error as { code?: string }).code;
+  return code === '40P01' || code === '40001';
+}
+
+function isConnectionLoss(error: unknown): boolean {
+  const { code, message = '' } = error as { code?: string; message?: string };
+  if (code === undefined) return /connection|terminat|timeout|ended/i.test(message);
+  return /^(08|57P|53300)/.test(code) || /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH|ENOENT)/.test(code);
+}
+
+function toFailure(error: unknown): PlainFailure {
+  if (error instanceof Refusal) {
+    return {
+      kind: 'refused',
+      code: error.code,
+      message: error.message,
+      ...(error.details === undefined ? {} : { details: error.details }),
+    };
+  }
+  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const code = (error as { code?: string }).code ?? '';
+  // 53: out of disk, memory or connections. 58: system error. 25006: read-only.
+  if (isConnectionLoss(error) || /^(53|58|25006|57)/.test(code) || isPassing(error)) {
+    return { kind: 'storage', code: 'STORAGE', message: 'The database is not available', cause };
+  }
+  return { kind: 'bug', code: 'INTERNAL', message: error instanceof Error ? error.message : String(error), cause };
+}

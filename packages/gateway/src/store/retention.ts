@@ -1,0 +1,48 @@
+// What is kept how long. Each row is a bound that `doctor` shows and one bounded step of the sweep.
+import { trimAudit } from './audit.ts';
+import { change, emit, all, one, type Operation, sql } from './sql.ts';
+
+export interface Retention {
+  readonly answerMs: number;
+  readonly eventMs: number;
+  readonly eventCount: number;
+  readonly auditCount: number;
+}
+
+/** Rows that one sweep removes from one table at most, so that nobody waits behind it. */
+const STEP = 2_000;
+
+export interface Swept {
+  readonly answers: number;
+  readonly events: number;
+  readonly pairings: number;
+  readonly audit: number;
+  /** Whether a table has more to remove. */
+  readonly more: boolean;
+}
+
+export function* sweep(args: { at: number; keep: Retention }): Operation<Swept> {
+  const { at, keep } = args;
+  const answers = yield* change(sql`
+    delete from answers where (principal, key) in (
+      select principal, key from answers where created_at < ${at - keep.answerMs} order by created_at limit ${STEP})`);
+  const stream = yield* one<{ head: number }>(sql`select head from stream where id = 1`);
+  const head = stream?.head ?? 0;
+  // Older than the time, or beyond the count: either ends it.
+  const expired = yield* one<{ seq: number | null }>(sql`
+    select max(seq) as seq from (select seq, at from events order by seq limit ${STEP}) as oldest where at < ${at - keep.eventMs}`);
+  const events = yield* change(sql`
+    delete from events where seq in (
+      select seq from events where seq <= ${Math.max(expired?.seq ?? 0, head - keep.eventCount)} order by seq limit ${STEP})`);
+  const lapsed = yield* all<{ request_id: string; device_id: string }>(sql`
+    delete from pairings where expires_at <= ${at} returning request_id, device_id`);
+  for (const { request_id, device_id } of lapsed) {
+    yield* emit('device.pair.resolved', { requestId: request_id, deviceId: device_id, decision: 'expired' }, at);
+  }
+  const audit = yield* trimAudit({ keep: keep.auditCount, limit: STEP });
+  return { answers, events, pairings: lapsed.length, audit, more: answers === STEP || events === STEP || audit === STEP };
+}
+
+export function* probe(args: { at: number }): Operation<void> {
+  yield* change(sql`update probe set at = ${args.at} where id = 1`);
+}

@@ -1,0 +1,172 @@
+// The SQLite file: found sound and ours, or named and left alone. A new store is made beside its place and moved there
+// when it is whole, so an empty file under its name is never ours.
+import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { faultpoint } from '../kernel/fault.ts';
+import { randomId } from '../kernel/ids.ts';
+import { migrationsAfter, schemaVersion } from './migrations.ts';
+import { createSqliteRunner, storageReason } from './sqlite-run.ts';
+import { StoreOpenError } from './failure.ts';
+import { beginStream, streamState, type StreamState } from './stream.ts';
+
+/** "TNON", so that `file` and we can tell our stores from other databases. */
+export const APPLICATION_ID = 0x544e4f4e;
+
+/** Up to this size the whole file is checked at every start; a larger one by `tenon doctor`. */
+const CHECKED_AT_START_BYTES = 16 * 1024 * 1024;
+
+const HEADER = 'SQLite format 3\0';
+
+export interface OpenOptions {
+  readonly file: string;
+  readonly maxBytes: number;
+  readonly now: number;
+}
+
+export function openDatabase(options: OpenOptions): { database: DatabaseSync; stream: StreamState } {
+  if (!existsSync(options.file)) createStore(options);
+  checkHeader(options.file);
+  try {
+    const database = new DatabaseSync(options.file, { timeout: 5000 });
+    checkOwner(database, options.file);
+    configure(database, options.maxBytes);
+    if (statSync(options.file).size <= CHECKED_AT_START_BYTES) checkIntegrity(database, options.file);
+    migrate(database, options);
+    const stream = createSqliteRunner(database).run(streamState({}), { emitted: [], auditHead: undefined });
+    return { database, stream };
+  } catch (error) {
+    if (error instanceof StoreOpenError) throw error;
+    throw damaged(options.file, storageReason(error) ?? (error as Error).message, error);
+  }
+}
+
+export function openReader(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
+  database.exec('pragma mmap_size = 268435456; pragma cache_size = -16384');
+  return database;
+}
+
+/** What SQLite itself finds wrong with the file; undefined when nothing. */
+export function integrityFault(database: DatabaseSync): string | undefined {
+  try {
+    const [row] = database.prepare('pragma quick_check(1)').all() as { quick_check: string }[];
+    return row?.quick_check === 'ok' ? undefined : (row?.quick_check ?? 'no answer');
+  } catch (error) {
+    return storageReason(error) ?? (error as Error).message;
+  }
+}
+
+/** Makes the entry of a file in its folder durable. */
+export function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** The version of a store that is open; 0 when it has none. */
+export function versionOf(database: DatabaseSync): number {
+  return (database.prepare('pragma user_version').get() as { user_version: number }).user_version;
+}
+
+export function checkOwner(database: DatabaseSync, file: string): void {
+  const { application_id } = database.prepare('pragma application_id').get() as { application_id: number };
+  if (application_id !== APPLICATION_ID) {
+    throw new StoreOpenError(
+      'foreign',
+      `${file} is a database of another program; it was left as it is. Move it away or choose another home`,
+    );
+  }
+  const version = versionOf(database);
+  if (version > schemaVersion) {
+    throw new StoreOpenError(
+      'newer',
+      `${file} was written by a newer Tenon (schema ${version}, this one knows ${schemaVersion}); it was left as it is. Update Tenon, or restore the copy from before the update`,
+    );
+  }
+}
+
+function createStore(options: OpenOptions): void {
+  const draft = `${options.file}.new`;
+  for (const leftover of [draft, `${draft}-wal`, `${draft}-shm`, `${draft}-journal`]) rmSync(leftover, { force: true });
+  const database = new DatabaseSync(draft);
+  database.exec(`pragma application_id = ${APPLICATION_ID}; pragma synchronous = full`);
+  migrate(database, options);
+  createSqliteRunner(database).run(beginStream(randomId()), { emitted: [], auditHead: undefined });
+  database.close();
+  faultpoint('store.before-create');
+  renameSync(draft, options.file);
+  syncFolder(dirname(options.file));
+  faultpoint('store.after-create');
+}
+
+function checkHeader(file: string): void {
+  const bytes = Buffer.alloc(HEADER.length);
+  const handle = openSync(file, 'r');
+  const length = readSync(handle, bytes, 0, HEADER.length, 0);
+  closeSync(handle);
+  if (length === 0) throw damaged(file, 'it is empty');
+  if (bytes.toString('latin1') !== HEADER) {
+    throw new StoreOpenError(
+      'foreign',
+      `${file} is not a Tenon store; it was left as it is. Move it away, or restore a backup: tenon restore <backup>`,
+    );
+  }
+}
+
+function configure(database: DatabaseSync, maxBytes: number): void {
+  database.exec(`
+    pragma journal_mode = wal;
+    pragma synchronous = full;
+    pragma foreign_keys = on;
+    pragma cache_size = -16384;
+    pragma journal_size_limit = 16777216;
+    pragma wal_autocheckpoint = 1000`);
+  if (maxBytes > 0) {
+    const { page_size } = database.prepare('pragma page_size').get() as { page_size: number };
+    database.exec(`pragma max_page_count = ${Math.max(1, Math.floor(maxBytes / page_size))}`);
+  }
+}
+
+function checkIntegrity(database: DatabaseSync, file: string): void {
+  const fault = integrityFault(database);
+  if (fault) throw damaged(file, fault);
+}
+
+function migrate(database: DatabaseSync, options: OpenOptions): void {
+  const version = versionOf(database);
+  const pending = migrationsAfter(version, 'sqlite');
+  if (pending.length === 0) return;
+  if (version > 0) copyBefore(database, options.file, version);
+  database.exec('begin immediate');
+  for (const migration of pending) {
+    for (const statement of migration.statements) database.exec(statement);
+    faultpoint('store.migrating');
+  }
+  database.exec(`pragma user_version = ${schemaVersion}`);
+  database.exec('commit');
+}
+
+// The way back: an older Tenon opens the copy.
+function copyBefore(database: DatabaseSync, file: string, version: number): void {
+  database.exec('pragma wal_checkpoint(truncate)');
+  const copy = `${file}.schema-${version}`;
+  copyFileSync(file, `${copy}.new`);
+  const handle = openSync(`${copy}.new`, 'r+');
+  fsyncSync(handle);
+  closeSync(handle);
+  renameSync(`${copy}.new`, copy);
+  syncFolder(dirname(file));
+  faultpoint('store.after-copy');
+}
+
+function damaged(file: string, reason: string, cause?: unknown): StoreOpenError {
+  return new StoreOpenError(
+    'damaged',
+    `${file} is damaged: ${reason.replaceAll('\n', ' ')}. It was left as it is; restore a backup with: tenon restore <backup>`,
+    cause,
+  );
+}

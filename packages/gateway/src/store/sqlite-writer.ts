@@ -1,0 +1,120 @@
+// The writer thread. Operations that arrive together share one transaction, each in its own savepoint, and one fsync.
+// The main thread keeps reading and serving meanwhile.
+import { parentPort, workerData } from 'node:worker_threads';
+import { faultpoint } from '../kernel/fault.ts';
+import { operationOf, type WriteRequest } from './operations.ts';
+import { type AuditHead, sql } from './sql.ts';
+import { openDatabase } from './sqlite-file.ts';
+import { createSqliteRunner, type RunEffects, toFailure } from './sqlite-run.ts';
+import type { PlainFailure } from './failure.ts';
+import type { StoredEvent, StreamState } from './stream.ts';
+
+export interface WriterOptions {
+  readonly file: string;
+  readonly maxBytes: number;
+  readonly now: number;
+}
+
+export type WriteOutcome = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly failure: PlainFailure };
+
+export type ToWriter = { readonly kind: 'batch'; readonly requests: readonly WriteRequest[] } | { readonly kind: 'close' };
+
+export type FromWriter =
+  | { readonly kind: 'ready'; readonly stream: StreamState }
+  | { readonly kind: 'unusable'; readonly reason: string; readonly message: string }
+  | {
+      readonly kind: 'done';
+      readonly outcomes: readonly WriteOutcome[];
+      readonly events: readonly StoredEvent[];
+      readonly auditHead: AuditHead | undefined;
+    }
+  | { readonly kind: 'closed' };
+
+const port = parentPort;
+if (port) serve(workerData as WriterOptions);
+
+function serve(options: WriterOptions): void {
+  const reply = (message: FromWriter) => port?.postMessage(message);
+  let opened: ReturnType<typeof openDatabase>;
+  try {
+    opened = openDatabase(options);
+  } catch (error) {
+    const { reason = 'storage', message } = error as { reason?: string; message: string };
+    reply({ kind: 'unusable', reason, message });
+    port?.close();
+    return;
+  }
+  const { database, stream } = opened;
+  const commit = createCommitter(database, stream.head);
+  port?.on('message', (message: ToWriter) => {
+    if (message.kind === 'batch') {
+      const done = commit(message.requests);
+      faultpoint('writer.before-answer');
+      reply(done);
+      return;
+    }
+    closeDatabase(database);
+    reply({ kind: 'closed' });
+    port?.close();
+  });
+  reply({ kind: 'ready', stream });
+}
+
+function closeDatabase(database: ReturnType<typeof openDatabase>['database']): void {
+  try {
+    // Leaves no WAL behind after a clean stop. Failing that, the WAL is read at the next start.
+    database.exec('pragma wal_checkpoint(truncate)');
+  } catch {}
+  database.close();
+}
+
+/** One group of requests, one transaction. */
+function createCommitter(database: ReturnType<typeof openDatabase>['database'], firstHead: number) {
+  const runner = createSqliteRunner(database);
+  let head = firstHead;
+
+  return function commit(requests: readonly WriteRequest[]): Extract<FromWriter, { kind: 'done' }> {
+    const outcomes: WriteOutcome[] = [];
+    const events: StoredEvent[] = [];
+    let auditHead: AuditHead | undefined;
+    let position = head;
+    try {
+      database.exec('begin immediate');
+      faultpoint('writer.after-begin');
+      for (const request of requests) {
+        const effects: RunEffects = { emitted: [], auditHead: undefined };
+        database.exec('savepoint operation');
+        try {
+          const value = runner.run(operationOf(request, 'sqlite'), effects);
+          const numbered = effects.emitted.map((step, index) => ({ ...step, seq: position + index + 1 }));
+          for (const { seq, event, payload, sessionKey, at } of numbered) {
+            runner.query(
+              sql`insert into events (seq, event, payload, session_key, at) values (${seq}, ${event}, ${payload}, ${sessionKey}, ${at})`,
+            );
+          }
+          database.exec('release operation');
+          position += numbered.length;
+          for (const { seq, event, payload, sessionKey } of numbered) events.push({ seq, event, payload, sessionKey });
+          auditHead = effects.auditHead ?? auditHead;
+          outcomes.push({ ok: true, value });
+          faultpoint('writer.after-operation');
+        } catch (error) {
+          // A full disk rolls back the whole transaction and not only the savepoint.
+          if (!database.isTransaction) throw error;
+          database.exec('rollback to operation; release operation');
+          outcomes.push({ ok: false, failure: toFailure(error) });
+        }
+      }
+      if (position !== head) runner.query(sql`update stream set head = ${position} where id = 1`);
+      faultpoint('writer.before-commit');
+      database.exec('commit');
+      faultpoint('writer.after-commit');
+    } catch (error) {
+      if (database.isTransaction) database.exec('rollback');
+      const failure = toFailure(error);
+      return { kind: 'done', outcomes: requests.map(() => ({ ok: false, failure })), events: [], auditHead: undefined };
+    }
+    head = position;
+    return { kind: 'done', outcomes, events, auditHead };
+  };
+}

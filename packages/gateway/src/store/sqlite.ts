@@ -1,0 +1,167 @@
+// The embedded engine: a writer thread behind a queue, and a read connection on this thread.
+import { existsSync, statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname, extname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { GatewayError } from '@tenon/protocol';
+import type { AnswerSlot } from './answers.ts';
+import { reads, type ReadName, type WriteRequest } from './operations.ts';
+import { schemaVersion, storedTables } from './migrations.ts';
+import { raw, sql, type Dialect, type Operation } from './sql.ts';
+import { integrityFault, openReader } from './sqlite-file.ts';
+import { createSqliteRunner, type RunEffects, toFailure } from './sqlite-run.ts';
+import type { FromWriter, ToWriter, WriteOutcome, WriterOptions } from './sqlite-writer.ts';
+import { StoreOpenError } from './failure.ts';
+import { toGatewayError } from './gateway-error.ts';
+import type { Store, StoreListener } from './store.ts';
+
+/** Operations of one transaction at most: bounds the wait behind it. */
+const MAX_BATCH = 512;
+/** Operations that may wait for the writer. */
+const MAX_QUEUE = 20_000;
+
+interface Waiting extends WriteRequest {
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export async function openSqliteStore(options: { file: string; maxBytes: number; now: number }, listener: StoreListener): Promise<Store> {
+  const here = import.meta.filename;
+  const worker = new Worker(join(dirname(here), `sqlite-writer${extname(here)}`), {
+    workerData: options satisfies WriterOptions,
+    // The thread only runs our statements: it needs little, and a bound here is one on the process.
+    resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 },
+  });
+  const first = await new Promise<FromWriter>((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+  });
+  if (first.kind !== 'ready') {
+    const { reason, message } = first as Extract<FromWriter, { kind: 'unusable' }>;
+    throw new StoreOpenError(reason as StoreOpenError['reason'], message);
+  }
+  const database = openReader(options.file);
+  const reader = createSqliteRunner(database);
+  const stats = { commits: 0, operations: 0, refused: 0, failed: 0 };
+
+  let queue: Waiting[] = [];
+  let underWay: Waiting[] = [];
+  let flushing = false;
+  let closed: PromiseWithResolvers<void> | undefined;
+  let broken: Error | undefined;
+
+  function flush(): void {
+    flushing = false;
+    if (underWay.length > 0 || queue.length === 0) return;
+    underWay = queue.length > MAX_BATCH ? queue.splice(0, MAX_BATCH) : queue;
+    if (underWay === queue) queue = [];
+    worker.postMessage({
+      kind: 'batch',
+      requests: underWay.map(({ name, args, slot }) => ({ name, args, slot })),
+    } satisfies ToWriter);
+  }
+
+  function finish(done: Extract<FromWriter, { kind: 'done' }>): void {
+    const finished = underWay;
+    underWay = [];
+    flush();
+    stats.commits++;
+    stats.operations += finished.length;
+    if (done.auditHead) listener.auditHead(done.auditHead);
+    finished.forEach((waiting, index) => {
+      settle(waiting, done.outcomes[index] as WriteOutcome);
+    });
+    if (done.events.length > 0) listener.events(done.events);
+    if (closed && queue.length === 0 && underWay.length === 0) worker.postMessage({ kind: 'close' } satisfies ToWriter);
+  }
+
+  function settle(waiting: Waiting, outcome: WriteOutcome): void {
+    if (outcome.ok) {
+      listener.health({ ok: true });
+      waiting.resolve(outcome.value as never);
+      return;
+    }
+    if (outcome.failure.kind === 'refused') stats.refused++;
+    else stats.failed++;
+    if (outcome.failure.kind === 'storage') listener.health({ ok: false, reason: outcome.failure.message });
+    waiting.reject(toGatewayError(outcome.failure));
+  }
+
+  worker.on('message', (message: FromWriter) => {
+    if (message.kind === 'done') finish(message);
+    else if (message.kind === 'closed') closed?.resolve();
+  });
+  // The thread has no reason to end by itself: whoever waits must not wait for ever.
+  const end = (error: Error) => {
+    broken = error;
+    listener.health({ ok: false, reason: `the writer thread ended: ${error.message}` });
+    for (const waiting of [...underWay, ...queue])
+      waiting.reject(new GatewayError('STORAGE', 'The store is not available', { cause: error }));
+    queue = [];
+    underWay = [];
+    closed?.resolve();
+  };
+  worker.on('error', end);
+  worker.on('exit', (code) => {
+    if (!closed) end(new Error(`exit code ${code}`));
+  });
+
+  return {
+    engine: 'sqlite',
+    location: options.file,
+    schemaVersion,
+    stream: first.stream,
+    stats,
+    write(name, args, slot?: AnswerSlot) {
+      if (broken) return Promise.reject(new GatewayError('STORAGE', 'The store is not available', { cause: broken }));
+      if (closed) return Promise.reject(new GatewayError('UNAVAILABLE', 'The gateway is stopping'));
+      if (queue.length >= MAX_QUEUE) return Promise.reject(new GatewayError('UNAVAILABLE', 'Too many writes wait', { retryAfterMs: 500 }));
+      return new Promise((resolve, reject) => {
+        queue.push({ name, args, slot, resolve, reject });
+        // After the sockets that are readable now have been read: what they ask for shares one commit.
+        if (!flushing && underWay.length === 0) {
+          flushing = true;
+          setImmediate(flush);
+        }
+      });
+    },
+    async read<Name extends ReadName>(name: Name, args: unknown) {
+      const operation = reads[name] as (args: unknown, dialect: Dialect) => Operation<never>;
+      try {
+        return reader.run(operation(args, 'sqlite'), NO_EFFECTS);
+      } catch (error) {
+        throw toGatewayError(toFailure(error));
+      }
+    },
+    async inspect() {
+      const fault = integrityFault(database);
+      const tables: Record<string, number> = {};
+      for (const table of storedTables) {
+        // Counting a million rows would stop everybody else: the largest row number is near enough.
+        const { rows } = reader.query(sql`select coalesce(max(rowid), 0) as n from ${raw(table === 'answers' ? 'answers' : table)}`);
+        tables[table] = rows[0]?.n as number;
+      }
+      const wal = `${options.file}-wal`;
+      const disk = await statfs(dirname(options.file));
+      return {
+        integrity: fault ? { ok: false, reason: fault } : { ok: true },
+        tables,
+        bytes: statSync(options.file).size,
+        walBytes: existsSync(wal) ? statSync(wal).size : 0,
+        freeBytes: disk.bavail * disk.bsize,
+      };
+    },
+    async close() {
+      if (closed) return closed.promise;
+      closed = Promise.withResolvers();
+      if (broken) closed.resolve();
+      else if (queue.length === 0 && underWay.length === 0) worker.postMessage({ kind: 'close' } satisfies ToWriter);
+      else flush();
+      await closed.promise;
+      database.close();
+      await worker.terminate();
+    },
+  };
+}
+
+const NO_EFFECTS: RunEffects = { emitted: [], auditHead: undefined };
