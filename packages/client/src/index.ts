@@ -1,0 +1,11 @@
+export type { CallArgs, Client, ClientOptions, ClientState, CloseReason, Gap } from './api.ts';
+export type { CallOptions } from './calls.ts';
+export { CLIENT_VERSION, createClient } from './client.ts';
+export type { Clock } from './clock.ts';
+export { createDeviceIdentity, type DeviceIdentity, type DeviceJwk, type ExportableDeviceIdentity } from './device.ts';
+export { CallTimeout, ConnectionError, type ConnectionErrorCode, ProtocolError, TooManyCalls } from './errors.ts';
+export type { Invalid, UnknownFrame } from './incoming.ts';
+export { type Backoff, type BackoffBounds, createBackoff } from './reconnect.ts';
+export type { SocketConstructor, SocketLike } from './socket.ts';
+export type { Position } from './stream.ts';
+export { GatewayError } from '@tenon/protocol';
