@@ -2,9 +2,8 @@
 // what would be written. See scripts/protocol for the making.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { generate, groups, isGroup, type Group } from './protocol/outputs.ts';
+import { findStale, generate, groups, isGroup, type Group } from './protocol/outputs.ts';
 import { protocolTables } from './protocol/tables.ts';
-import { firstDifference } from './protocol/difference.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -30,15 +29,10 @@ function write(wanted: readonly Group[]): number {
 }
 
 function check(): number {
-  let stale = 0;
-  for (const [path, expected] of generate(protocolTables(), groups)) {
-    const difference = firstDifference(readIfThere(join(root, path)), expected);
-    if (difference === undefined) continue;
-    stale++;
-    console.error(`${path}: ${difference}`);
-  }
-  if (stale > 0) console.error('Run: npm run protocol:gen && npm run protocol:gen:swift');
-  return stale > 0 ? 1 : 0;
+  const stale = findStale(protocolTables(), (path) => readIfThere(join(root, path)));
+  for (const line of stale) console.error(line);
+  if (stale.length > 0) console.error('Run: npm run protocol:gen && npm run protocol:gen:swift');
+  return stale.length > 0 ? 1 : 0;
 }
 
 function readIfThere(path: string): string | undefined {

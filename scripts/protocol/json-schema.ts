@@ -104,7 +104,7 @@ function convertInside(schema: JsonSchema, convert: (schema: JsonSchema) => Json
 function convertUnion(branches: readonly JsonSchema[], convert: (schema: JsonSchema) => JsonSchema): JsonSchema {
   const propertyName = discriminatorOf(branches);
   if (propertyName === undefined) return { anyOf: branches.map(convert) };
-  return { type: 'object', required: [propertyName], discriminator: { propertyName }, oneOf: branches.map(convert) };
+  return { type: 'object', discriminator: { propertyName }, oneOf: branches.map(convert) };
 }
 
 function discriminatorOf(branches: readonly JsonSchema[]): string | undefined {

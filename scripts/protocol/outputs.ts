@@ -1,4 +1,5 @@
 // Every file that is derived from the tables, by the word that `generate-protocol.ts` takes for it.
+import { firstDifference } from './difference.ts';
 import { renderJsonSchema } from './json-schema.ts';
 import { renderReference } from './reference.ts';
 import { renderSwift } from './swift.ts';
@@ -22,4 +23,12 @@ export function isGroup(word: string): word is Group {
 /** Path from the root of the repository → text. */
 export function generate(tables: ProtocolTables, wanted: readonly Group[]): Files {
   return new Map(wanted.flatMap((group) => [...outputs[group](tables)]));
+}
+
+/** One line for each committed file that is not what the tables would make. */
+export function findStale(tables: ProtocolTables, read: (path: string) => string | undefined): string[] {
+  return [...generate(tables, groups)].flatMap(([path, expected]) => {
+    const difference = firstDifference(read(path), expected);
+    return difference === undefined ? [] : [`${path}: ${difference}`];
+  });
 }

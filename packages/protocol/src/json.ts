@@ -30,9 +30,11 @@ export type ParsedJson = { readonly ok: true; readonly value: JsonValue } | { re
 interface JsonBounds {
   readonly depth: number;
   readonly keys: number;
+  /** Of the whole text, in UTF-16 units. Without it, the caller has seen to the length. */
+  readonly length?: number;
 }
 
-const DEFAULT_BOUNDS: JsonBounds = { depth: limits.jsonDepth.value, keys: limits.jsonKeys.value };
+const DEFAULT_BOUNDS: JsonBounds = { depth: limits.jsonDepth.value, keys: limits.jsonKeys.value, length: limits.maxPayload.value };
 
 /** Contract: must not throw, whatever the text. */
 export function parseJson(text: string, bounds: JsonBounds = DEFAULT_BOUNDS): ParsedJson {
@@ -56,6 +58,7 @@ const COLON = 58;
 // One pass before JSON.parse. It does not check the grammar (JSON.parse does), only what JSON.parse would accept and we do not.
 // Per object it keeps the keys seen so far, which is what makes duplicates visible at all.
 function scan(text: string, bounds: JsonBounds): JsonFault | undefined {
+  if (bounds.length !== undefined && text.length > bounds.length) return { reason: `longer than ${bounds.length} characters`, offset: 0 };
   const keysOfObject: (Set<string> | undefined)[] = [];
   let keyCount = 0;
   let depth = 0;
