@@ -17,8 +17,8 @@ const gatewayLayers: Readonly<Record<string, readonly string[]>> = {
   rpc: ['agent', 'host', 'model', 'store', 'config', 'kernel'],
   net: ['rpc', 'agent', 'host', 'model', 'store', 'config', 'kernel'],
   gateway: ['net', 'rpc', 'agent', 'host', 'model', 'store', 'config', 'kernel'],
-  cli: ['gateway', 'config', 'kernel'],
-  main: ['gateway', 'cli', 'config', 'kernel'],
+  main: ['gateway', 'config', 'kernel'],
+  cli: ['main', 'gateway', 'config', 'kernel'],
 };
 
 interface PackageRow {

@@ -55,6 +55,8 @@ const planted: { name: string; rule: Violation['rule'] | undefined; files: Recor
     files: { [`${src}/main.ts`]: `import { openGateway } from './gateway.ts';` },
   },
   { name: 'cli imports the composition root', rule: undefined, files: { [`${src}/cli/a.ts`]: `import '../gateway.ts';` } },
+  { name: 'cli starts main', rule: undefined, files: { [`${src}/cli/start.ts`]: `await import('../main.ts');` } },
+  { name: 'main imports cli', rule: 'layer', files: { [`${src}/main.ts`]: `import './cli/entry.ts';` } },
   { name: 'cli reaches into a layer', rule: 'layer', files: { [`${src}/cli/a.ts`]: `import { x } from '../store/x.ts';` } },
   { name: 'config imports a layer above kernel', rule: 'layer', files: { [`${src}/config.ts`]: `import { x } from './store/x.ts';` } },
   { name: 'the store imports config', rule: 'layer', files: { [`${src}/store/a.ts`]: `import { x } from '../config.ts';` } },
