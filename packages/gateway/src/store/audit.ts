@@ -29,8 +29,6 @@ interface AuditRow {
   hash: string;
 }
 
-export type ChainState = { ok: true; checked: number } | { ok: false; checked: number; reason: string };
-
 export function* appendAudit(entry: AuditEntry, dialect: Dialect): Operation<AuditHead> {
   const chain = yield* one<ChainRow>(
     dialect === 'sqlite'
@@ -62,23 +60,25 @@ export function* verifyAuditPage(args: { after?: { seq: number; hash: string }; 
   checked: number;
   next?: { seq: number; hash: string };
   hashes: { seq: number; hash: string }[];
+  anchorSeq: number;
 }> {
   const chain = yield* one<ChainRow>(sql`select anchor_seq, anchor_hash, head_seq, head_hash from audit_chain where id = 1`);
-  if (!chain) return { fault: 'the chain record is gone', checked: 0, hashes: [] };
+  if (!chain) return { fault: 'the chain record is gone', checked: 0, hashes: [], anchorSeq: 0 };
+  const anchorSeq = chain.anchor_seq;
   let { seq, hash } = args.after ?? { seq: chain.anchor_seq, hash: chain.anchor_hash };
   const rows = yield* all<AuditRow>(sql`
     select seq, at, actor, action, target, details, hash from audit where seq > ${seq} order by seq limit ${args.limit}`);
   const hashes: { seq: number; hash: string }[] = [];
   for (const row of rows) {
-    if (row.seq !== seq + 1) return { fault: `record ${seq + 1} is missing`, checked: hashes.length, hashes };
-    if (hashOf(hash, row) !== row.hash) return { fault: `record ${row.seq} was changed`, checked: hashes.length, hashes };
+    if (row.seq !== seq + 1) return { fault: `record ${seq + 1} is missing`, checked: hashes.length, hashes, anchorSeq };
+    if (hashOf(hash, row) !== row.hash) return { fault: `record ${row.seq} was changed`, checked: hashes.length, hashes, anchorSeq };
     ({ seq, hash } = row);
     hashes.push({ seq, hash });
   }
-  if (rows.length === args.limit) return { checked: rows.length, next: { seq, hash }, hashes };
+  if (rows.length === args.limit) return { checked: rows.length, next: { seq, hash }, hashes, anchorSeq };
   if (seq !== chain.head_seq || hash !== chain.head_hash)
-    return { fault: `records after ${seq} are missing`, checked: rows.length, hashes };
-  return { checked: rows.length, hashes };
+    return { fault: `records after ${seq} are missing`, checked: rows.length, hashes, anchorSeq };
+  return { checked: rows.length, hashes, anchorSeq };
 }
 
 /** Cuts off the oldest records beyond the bound; the hash of the last one cut becomes the anchor. */

@@ -3,6 +3,7 @@
 import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { syncFolder } from '../kernel/durable-file.ts';
 import { faultpoint } from '../kernel/fault.ts';
 import { randomId } from '../kernel/ids.ts';
 import { migrationsAfter, schemaVersion } from './migrations.ts';
@@ -54,16 +55,6 @@ export function integrityFault(database: DatabaseSync): string | undefined {
     return row?.quick_check === 'ok' ? undefined : (row?.quick_check ?? 'no answer');
   } catch (error) {
     return storageReason(error) ?? (error as Error).message;
-  }
-}
-
-/** Makes the entry of a file in its folder durable. */
-export function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }
 

@@ -1,0 +1,313 @@
+// The composition root: builds every part, and closes them in reverse. The only file that knows all of them.
+import { rmSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { limits, type Settings } from '@tenon/protocol';
+import type { Config } from './config.ts';
+import { openHomeSecrets, prepareHome, RUNNING_FILE } from './home.ts';
+import { type Clock, systemClock } from './kernel/clock.ts';
+import { writeFileDurably } from './kernel/durable-file.ts';
+import { randomId } from './kernel/ids.ts';
+import { openLogBook } from './kernel/log.ts';
+import { createMetrics } from './kernel/metrics.ts';
+import { isLoopback } from './net/address.ts';
+import { createAuthenticator } from './net/auth.ts';
+import { type NetServer, openNetServer } from './net/server.ts';
+import { createConfigService } from './rpc/config-service.ts';
+import { createConnections } from './rpc/connections.ts';
+import { createDispatch } from './rpc/dispatch.ts';
+import { createDoctor } from './rpc/doctor.ts';
+import { createEventHub, type EventHub } from './rpc/events.ts';
+import type { Services } from './rpc/handler.ts';
+import { handlers } from './rpc/handlers.ts';
+import { createHealthBoard } from './rpc/health.ts';
+import { createIncidents } from './rpc/incidents.ts';
+import { createTokenMint, digestOf } from './rpc/token-mint.ts';
+import { initialiseAuditHead, openAuditKeeper } from './store/audit-head.ts';
+import { StoreOpenError } from './store/failure.ts';
+import { lockHome } from './store/lock.ts';
+import { openStore } from './store/open.ts';
+import type { StoredEvent } from './store/stream.ts';
+
+export interface GatewayOptions {
+  readonly config: Config;
+  readonly version: string;
+  /** In place of the one of the token file. */
+  readonly token?: string;
+  readonly clock?: Clock;
+}
+
+export interface RunningGateway {
+  readonly url: string;
+  readonly port: number;
+  readonly tokenFile: string;
+  readonly warnings: readonly string[];
+  /** Drains within the budget, then closes; a second call does not wait any longer. */
+  stop(reason: string): Promise<void>;
+  readonly stopped: Promise<void>;
+}
+
+/** The gateway cannot start. The message is one line that says what to do. */
+export class StartError extends Error {
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.exitCode = exitCode;
+  }
+}
+
+const SWEEP_EVERY_MS = 10_000;
+const DISK_CHECK_EVERY_MS = 2_000;
+const EXPIRY_CHECK_EVERY_MS = 500;
+/** With less than this the next write may fail half way through. */
+const MIN_FREE_BYTES = 1_048_576;
+
+export async function startGateway({ config, version, token, clock = systemClock }: GatewayOptions): Promise<RunningGateway> {
+  const { home, settings } = config;
+  const warnings = checkExposure(settings);
+  const closers: (() => unknown)[] = [];
+  const closing = <Part>(part: Part, close: (part: Part) => unknown): Part => {
+    closers.unshift(() => close(part));
+    return part;
+  };
+
+  try {
+    prepareHome(home);
+    closing(lockHome(home), (lock) => lock.release());
+    const secrets = openHomeSecrets(home);
+    initialiseAuditHead(home);
+    const logBook = closing(
+      openLogBook({
+        folder: join(home, 'logs'),
+        level: settings['log.level'],
+        maxBytes: settings['log.maxBytes'],
+        files: settings['log.files'],
+      }),
+      (book) => book.close(),
+    );
+    const { log } = logBook;
+    const metrics = createMetrics();
+    const startedAt = clock.now();
+    const bootId = randomId();
+
+    const auditKeeper = closing(
+      openAuditKeeper(home, clock, (error) => log.error({ error }, 'cannot keep the head of the audit log')),
+      (keeper) => keeper.close(),
+    );
+    const health = createHealthBoard({
+      clock,
+      startedAt: clock.monotonic(),
+      onChange: (snapshot) => {
+        log.warn({ health: snapshot }, 'health has changed');
+        events?.publish('health', snapshot, stateVersion());
+      },
+    });
+    let events: EventHub | undefined;
+    const early: StoredEvent[] = [];
+    const store = closing(
+      await openStore(
+        { home, engine: settings['store.engine'], url: settings['store.url'], maxBytes: settings['store.maxBytes'], now: startedAt },
+        {
+          events: (batch) => (events ? events.committed(batch) : early.push(...batch)),
+          auditHead: (head) => auditKeeper.moved(head),
+          health: (state) => health.set('store', state.ok ? undefined : state.reason),
+        },
+      ),
+      (opened) => opened.close(),
+    );
+    events = closing(
+      createEventHub({
+        stream: store.stream,
+        readStream: (after, limit) => store.read('stream.read', { after, limit }),
+        streamState: () => store.read('stream.state', {}),
+        clock,
+        log,
+        metrics,
+      }),
+      (hub) => hub.close(),
+    );
+    const hub = events;
+    hub.committed(early);
+    const connections = createConnections({ clock, announce: (presence) => hub.publish('presence', { presence }, stateVersion()) });
+    const stateVersion = () => ({ presence: connections.version, health: health.version });
+    const incidents = closing(createIncidents({ clock, log, metrics, append: (entry) => store.write('audit.append', entry) }), (opened) =>
+      opened.close(),
+    );
+    const auditChain = () => auditKeeper.verify(store);
+    const configService = createConfigService(config, (changed) => logBook.setLevel(changed['log.level']));
+
+    await store.write('tokens.putShared', { digest: digestOf(token ?? secrets.token), scopes: ['operator.admin'], at: startedAt });
+
+    let net: NetServer | undefined;
+    const services: Services = {
+      store,
+      clock,
+      log,
+      logBook,
+      health,
+      connections,
+      events: hub,
+      config: configService,
+      doctor: createDoctor({ home, store, logBook, warnings, auditChain }),
+      mint: createTokenMint(secrets.key),
+      about: { version, startedAt, url: () => net?.url ?? '', warnings, auditChain },
+      shutdown: (reason) => void stop(reason),
+    };
+
+    let draining = false;
+    net = closing(
+      await openNetServer(
+        {
+          bind: settings['gateway.bind'],
+          port: settings['gateway.port'],
+          allowedHosts: settings['gateway.allowedHosts'],
+          allowedOrigins: settings['gateway.allowedOrigins'],
+        },
+        {
+          auth: createAuthenticator({ mode: settings['gateway.auth'], store, clock, log, incidents }),
+          clock,
+          log,
+          metrics,
+          incidents,
+          dispatch: createDispatch(handlers, services, metrics),
+          events: hub,
+          connections,
+          health,
+          ready: () => (draining ? { ok: false, reason: 'stopping' } : { ok: health.ok, ...(health.ok ? {} : { reason: 'see health' }) }),
+          metricsNeedToken: !isLoopback(settings['gateway.bind']),
+          version,
+          warnings,
+          bootId,
+        },
+      ),
+      (opened) => opened.close(),
+    );
+    const running = net;
+
+    for (const timer of [
+      clock.every(limits.tickIntervalMs.value, () => hub.publish('tick', { ts: clock.now() })),
+      clock.every(EXPIRY_CHECK_EVERY_MS, () => connections.expire(clock.now())),
+      clock.every(SWEEP_EVERY_MS, () => void sweep()),
+      clock.every(DISK_CHECK_EVERY_MS, () => void checkDisk()),
+    ]) {
+      closing(timer, (started) => started.cancel());
+    }
+
+    /** Contract: must not throw. A failure shows in the health of the store. */
+    async function sweep(): Promise<void> {
+      const keep = {
+        answerMs: limits.answerRetentionMs.value,
+        eventMs: limits.eventRetentionMs.value,
+        eventCount: limits.eventRetentionCount.value,
+        auditCount: limits.auditRetentionCount.value,
+      };
+      try {
+        while ((await store.write('retention.sweep', { at: clock.now(), keep })).more);
+      } catch (error) {
+        log.warn({ error }, 'cannot remove what is too old');
+      }
+    }
+
+    /** A store that failed is tried again, so that it is well without a restart once the cause is gone. */
+    async function checkDisk(): Promise<void> {
+      try {
+        const disk = await statfs(home);
+        const free = disk.bavail * disk.bsize;
+        health.set('disk', free < MIN_FREE_BYTES ? `only ${free} bytes are free` : undefined);
+      } catch (error) {
+        health.set('disk', `cannot be asked: ${(error as Error).message}`);
+      }
+      if (!health.ok) await store.write('probe', { at: clock.now() }).catch(() => {});
+    }
+
+    registerGauges();
+    function registerGauges(): void {
+      metrics.gauge('tenon_connections', 'Authenticated connections.', () => connections.size);
+      metrics.gauge('tenon_events_head', 'Position of the last event.', () => hub.head);
+      metrics.gauge('tenon_healthy', '1 when every part is well.', () => Number(health.ok));
+      metrics.gauge('tenon_store_commits', 'Commits since start.', () => store.stats.commits);
+      metrics.gauge('tenon_store_operations', 'Operations since start.', () => store.stats.operations);
+      metrics.gauge('tenon_store_failures', 'Operations that failed because of the disk or database.', () => store.stats.failed);
+      metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
+      metrics.gauge('process_uptime_seconds', 'Seconds since start.', () => (clock.now() - startedAt) / 1000);
+    }
+
+    const runningFile = join(home, RUNNING_FILE);
+    const stopped = Promise.withResolvers<void>();
+    let stopping: Promise<void> | undefined;
+    let hurry: (() => void) | undefined;
+
+    function stop(reason: string): Promise<void> {
+      hurry?.();
+      stopping ??= drainAndClose(reason).then(stopped.resolve, stopped.reject);
+      return stopping;
+    }
+
+    async function drainAndClose(reason: string): Promise<void> {
+      draining = true;
+      log.info({ reason }, 'stopping: draining');
+      hub.publish('shutdown', { reason });
+      const budget = Promise.withResolvers<void>();
+      hurry = budget.resolve;
+      const timer = clock.after(configService.settings['gateway.shutdownBudgetMs'], budget.resolve);
+      // Also lets the answer of `gateway.shutdown` itself leave.
+      await Promise.race([running.drain().then(() => new Promise((resolve) => setImmediate(resolve))), budget.promise]);
+      timer.cancel();
+      await store
+        .write('audit.append', { actor: 'gateway', action: 'gateway.stop', target: 'gateway', details: { reason }, at: clock.now() })
+        .catch(() => {});
+      connections.closeAll(1012, 'service restart');
+      log.info('stopping: closing');
+      rmSync(runningFile, { force: true });
+      for (const close of closers) await close();
+    }
+
+    writeFileDurably(
+      runningFile,
+      `${JSON.stringify({ url: running.url, port: running.port, pid: process.pid, tokenFile: secrets.tokenFile, startedAt })}\n`,
+    );
+    for (const warning of warnings) log.warn(warning);
+    log.info({ url: running.url, version, store: store.location }, 'ready');
+    store
+      .write('audit.append', { actor: 'gateway', action: 'gateway.start', target: 'gateway', details: { version }, at: startedAt })
+      .catch((error: unknown) => log.error({ error }, 'cannot write an audit record'));
+    return { url: running.url, port: running.port, tokenFile: secrets.tokenFile, warnings, stop, stopped: stopped.promise };
+  } catch (error) {
+    for (const close of closers) await Promise.resolve(close()).catch(() => {});
+    throw toStartError(error, config);
+  }
+}
+
+/** Refuses what would hand the machine to the network, and names what is less safe than the default. */
+function checkExposure(settings: Settings): string[] {
+  const bind = settings['gateway.bind'];
+  const warnings: string[] = [];
+  if (!isLoopback(bind)) {
+    if (settings['gateway.auth'] === 'none')
+      throw new StartError(`gateway.auth "none" is for loopback only, not for ${bind}; use auth "token"`, 2);
+    if (!settings['gateway.insecure']) {
+      throw new StartError(
+        `gateway.bind ${bind} would send tokens over plain http; bind to 127.0.0.1 behind a TLS proxy, or allow it with --insecure`,
+        2,
+      );
+    }
+    warnings.push(`Listening on ${bind} over plain http: tokens can be read on the way`);
+  }
+  if (settings['gateway.auth'] === 'none') warnings.push('Authentication is off: everybody on this machine is admin');
+  return warnings;
+}
+
+function toStartError(error: unknown, config: Config): StartError {
+  if (error instanceof StartError) return error;
+  if (error instanceof StoreOpenError) return new StartError(error.message, error.reason === 'locked' ? 3 : 1, error);
+  const { code, message } = error as { code?: string; message: string };
+  const port = config.settings['gateway.port'];
+  const bind = config.settings['gateway.bind'];
+  if (code === 'EADDRINUSE')
+    return new StartError(`Port ${port} on ${bind} is in use by another program; choose another with --port`, 1, error);
+  if (code === 'EADDRNOTAVAIL') return new StartError(`gateway.bind ${bind} is not an address of this machine`, 1, error);
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOTDIR')
+    return new StartError(`Cannot use ${config.home}: ${message}`, 1, error);
+  return new StartError(`Cannot start: ${message}`, 1, error);
+}

@@ -1,0 +1,40 @@
+// Files that are whole or not there: written beside their place, synced, moved.
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { faultpoint } from './fault.ts';
+
+/** Replaces the file in one step, readable by its owner only. */
+export function writeFileDurably(file: string, content: string | Uint8Array): void {
+  const draft = `${file}.new`;
+  const bytes = Buffer.from(content as string);
+  const handle = openSync(draft, 'w', 0o600);
+  try {
+    for (let written = 0; written < bytes.length; ) written += writeSync(handle, bytes, written);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  faultpoint('file.before-rename');
+  renameSync(draft, file);
+  syncFolder(dirname(file));
+}
+
+/** The text of the file; undefined when there is none. */
+export function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Makes the entries of a folder durable. */
+export function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

@@ -1,0 +1,34 @@
+// Addresses as the limiters count them: one peer is one name, however it writes itself.
+import { isIPv4, isIPv6 } from 'node:net';
+
+/** IPv4 as it is, also when mapped into IPv6; IPv6 by its /64, which one peer usually has whole; zone ids dropped. */
+export function bucketOf(address: string | undefined): string {
+  const bare = (address ?? '').split('%')[0] ?? '';
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1];
+  if (mapped && isIPv4(mapped)) return mapped;
+  if (isIPv4(bare)) return bare;
+  if (!isIPv6(bare)) return 'unknown';
+  const groups = expand(bare);
+  if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) {
+    const [high = 0, low = 0] = groups.slice(6);
+    return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  }
+  if (groups.slice(0, 7).every((group) => group === 0) && groups[7] === 1) return '127.0.0.1';
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':')}::/64`;
+}
+
+export function isLoopback(address: string): boolean {
+  return bucketOf(address).startsWith('127.');
+}
+
+function expand(address: string): number[] {
+  const [head = '', tail] = address.split('::');
+  const parse = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)));
+  const left = parse(head);
+  if (tail === undefined) return left;
+  const right = parse(tail);
+  return [...left, ...Array.from({ length: 8 - left.length - right.length }, () => 0), ...right];
+}

@@ -1,0 +1,405 @@
+// A WebSocket from its first byte to its last: limits before parsing, `connect` before anything else, then frames to
+// dispatch and answers back. What a peer sends is bounded at every step.
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import {
+  capabilities,
+  ConnectParams,
+  eventNames,
+  eventRow,
+  explain,
+  GatewayError,
+  type HelloOk,
+  limits,
+  matches,
+  methodNames,
+  parseJson,
+  PROTOCOL_VERSION,
+  RequestFrame,
+} from '@tenon/protocol';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { Clock } from '../kernel/clock.ts';
+import { randomId } from '../kernel/ids.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Metrics } from '../kernel/metrics.ts';
+import { createWindow } from '../kernel/window.ts';
+import type { Connection, Connections } from '../rpc/connections.ts';
+import type { Dispatch } from '../rpc/dispatch.ts';
+import type { EventHub } from '../rpc/events.ts';
+import type { HealthBoard } from '../rpc/health.ts';
+import type { Incidents } from '../rpc/incidents.ts';
+import type { Principal } from '../rpc/principal.ts';
+import { bucketOf } from './address.ts';
+import type { Authenticator, Challenge } from './auth.ts';
+
+export interface SocketDeps {
+  readonly auth: Authenticator;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly incidents: Incidents;
+  readonly dispatch: Dispatch;
+  readonly events: EventHub;
+  readonly connections: Connections;
+  readonly health: HealthBoard;
+  readonly version: string;
+  readonly bootId: string;
+}
+
+export interface SocketServer {
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Why no further socket is taken now; undefined when one may come. */
+  full(address: string): string | undefined;
+  /** No new connections and no new requests; resolves when what is under way has been answered. */
+  drain(): Promise<void>;
+  close(): void;
+}
+
+export function createSocketServer(deps: SocketDeps): SocketServer {
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: limits.maxPayload.value,
+    perMessageDeflate: false,
+    clientTracking: false,
+    skipUTF8Validation: false,
+  });
+  const waiting = new Map<string, number>();
+  const lifes = new Set<Life>();
+  let waitingTotal = 0;
+  let draining = false;
+  let underWay = 0;
+  let drained: (() => void) | undefined;
+
+  function enter(address: string): () => void {
+    waitingTotal++;
+    waiting.set(address, (waiting.get(address) ?? 0) + 1);
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      waitingTotal--;
+      const count = (waiting.get(address) ?? 1) - 1;
+      if (count > 0) waiting.set(address, count);
+      else waiting.delete(address);
+    };
+  }
+
+  const shared: Shared = {
+    deps,
+    isDraining: () => draining,
+    began() {
+      underWay++;
+    },
+    ended() {
+      underWay--;
+      if (underWay === 0) drained?.();
+    },
+  };
+
+  return {
+    full(address) {
+      if (draining) return 'stopping';
+      if (deps.connections.size >= limits.maxConnections.value) return 'connections';
+      if (waitingTotal >= limits.preAuthSockets.value) return 'pre-auth sockets';
+      if ((waiting.get(address) ?? 0) >= limits.preAuthSocketsPerAddress.value) return 'pre-auth sockets of this address';
+      return undefined;
+    },
+    upgrade(request, socket, head) {
+      const address = bucketOf(request.socket.remoteAddress);
+      const leave = enter(address);
+      socket.once('close', leave);
+      server.handleUpgrade(request, socket, head, (webSocket) => {
+        const life = beginLife(webSocket, socket, address, leave, shared);
+        lifes.add(life);
+        webSocket.once('close', () => lifes.delete(life));
+      });
+    },
+    async drain() {
+      draining = true;
+      if (underWay > 0) await new Promise<void>((resolve) => (drained = resolve));
+    },
+    close() {
+      for (const life of lifes) life.end(1012, 'service restart');
+      server.close();
+    },
+  };
+}
+
+interface Shared {
+  readonly deps: SocketDeps;
+  isDraining(): boolean;
+  began(): void;
+  ended(): void;
+}
+
+interface Life {
+  end(code: number, reason: string): void;
+}
+
+function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave: () => void, shared: Shared): Life {
+  const { deps } = shared;
+  const { clock } = deps;
+  const challenge: Challenge = { nonce: randomId(24), ts: clock.now() };
+  let connection: Connection | undefined;
+  let preAuthBytes = 0;
+
+  const send = createSender(webSocket, socket);
+  const deadline = clock.after(limits.handshakeTimeoutMs.value, () => refuse('handshake.timeout', 1008, 'connect took too long'));
+
+  function end(code: number, reason: string): void {
+    deadline.cancel();
+    if (webSocket.readyState === webSocket.OPEN) webSocket.close(code, reason);
+    // Who does not answer our close frame in time is cut off.
+    clock.after(limits.closeGraceMs.value, () => webSocket.terminate());
+  }
+
+  function refuse(kind: string, code: number, reason: string): void {
+    deps.incidents.record(kind, address);
+    end(code, reason);
+  }
+
+  // Before authentication a peer gets far less room than a frame may have later.
+  function countBytes(chunk: Buffer): void {
+    preAuthBytes += chunk.length;
+    if (preAuthBytes > limits.preAuthFrameBytes.value + 64) {
+      socket.off('data', countBytes);
+      refuse('handshake.too-large', 1009, 'too large before connect');
+    }
+  }
+  socket.on('data', countBytes);
+
+  webSocket.on('message', (data: Buffer, isBinary: boolean) => {
+    if (isBinary) return refuse('frame.binary', 1003, 'text frames only');
+    if (webSocket.readyState !== webSocket.OPEN) return;
+    if (connection) requests?.take(data);
+    else shakeHands(data);
+  });
+  webSocket.on('error', (error: Error & { code?: string }) => {
+    // The library has sent the close frame that fits: 1009 for size, 1007 for bad UTF-8, 1002 for bad framing.
+    deps.incidents.record('frame.invalid', address, { code: error.code ?? 'unknown' });
+  });
+  webSocket.once('close', () => {
+    deadline.cancel();
+    leave();
+    if (!connection) return;
+    connection.subscription?.leave();
+    deps.connections.remove(connection);
+  });
+
+  let requests: RequestIntake | undefined;
+
+  /** The first frame. Nothing else is read until it has been answered. */
+  function shakeHands(data: Buffer): void {
+    socket.off('data', countBytes);
+    if (data.length > limits.preAuthFrameBytes.value) return refuse('handshake.too-large', 1009, 'too large before connect');
+    const frame = parseFrame(data);
+    if (frame instanceof GatewayError || frame.method !== 'connect') {
+      const error = frame instanceof GatewayError ? frame : new GatewayError('INVALID_REQUEST', 'The first frame must be connect');
+      send(JSON.stringify({ type: 'res', id: frame instanceof GatewayError ? '?' : frame.id, ok: false, error: error.toShape() }));
+      return refuse('handshake.not-connect', 1008, 'the first frame must be connect');
+    }
+    webSocket.pause();
+    admit(frame).then(
+      () => webSocket.resume(),
+      (error: unknown) => {
+        const refusal =
+          error instanceof GatewayError
+            ? error
+            : new GatewayError('INTERNAL', 'The gateway could not do this because of a fault of its own');
+        if (refusal.code === 'INTERNAL') deps.log.error({ error }, 'a handshake failed');
+        deps.metrics.count('tenon_handshakes_refused_total', { code: refusal.code });
+        send(JSON.stringify({ type: 'res', id: frame.id, ok: false, error: refusal.toShape() }));
+        webSocket.resume();
+        end(1008, refusal.code.toLowerCase());
+      },
+    );
+  }
+
+  async function admit(frame: RequestFrame): Promise<void> {
+    const params = checkConnect(frame.params);
+    const principal = await deps.auth.connect(params, challenge, address);
+    if (webSocket.readyState !== webSocket.OPEN) return;
+    deadline.cancel();
+    leave();
+    const resumes = params.caps?.includes('resume') ?? false;
+    const mine: Connection = {
+      id: randomId(),
+      principal,
+      client: params.client,
+      connectedAt: clock.now(),
+      address,
+      subscription: undefined,
+      revoked: false,
+      close: end,
+    };
+    connection = mine;
+    requests = createRequestIntake(mine, send, webSocket, shared);
+    deps.connections.add(mine);
+    const hello = createHello(mine, principal, resumes, deps);
+    send(JSON.stringify({ type: 'res', id: frame.id, ok: true, payload: hello }));
+    mine.subscription = deps.events.join(
+      { principal, resumes, send, bufferedBytes: () => webSocket.bufferedAmount, close: end },
+      { names: params.events, resume: params.resume },
+    );
+    deps.metrics.count('tenon_handshakes_total');
+  }
+
+  send(JSON.stringify({ type: 'event', event: 'connect.challenge', payload: challenge }));
+  return { end };
+}
+
+interface RequestIntake {
+  take(data: Buffer): void;
+}
+
+function createRequestIntake(connection: Connection, send: (text: string) => void, webSocket: WebSocket, shared: Shared): RequestIntake {
+  const { deps } = shared;
+  const refusals = createWindow({
+    limit: limits.refusedPerWindow.value,
+    windowMs: limits.refusedWindowMs.value,
+    clock: deps.clock,
+    maxNames: 1,
+  });
+  const ids = new Set<string>();
+  let bytes = 0;
+
+  function refuse(id: string, error: GatewayError): void {
+    send(JSON.stringify({ type: 'res', id, ok: false, error: error.toShape() }));
+  }
+
+  return {
+    take(data) {
+      // Who only sends what is refused is throttled before it costs anything more.
+      const waitMs = refusals.waitMs('');
+      if (waitMs > 0) {
+        deps.incidents.record('requests.throttled', connection.address);
+        webSocket.pause();
+        deps.clock.after(waitMs, () => webSocket.resume());
+      }
+      const frame = parseFrame(data);
+      if (frame instanceof GatewayError) {
+        refusals.hit('');
+        return refuse('?', frame);
+      }
+      if (ids.has(frame.id)) {
+        refusals.hit('');
+        return refuse(
+          frame.id,
+          new GatewayError('INVALID_REQUEST', `A request with the id "${frame.id}" is under way already`, {
+            details: { code: 'DUPLICATE_ID' },
+          }),
+        );
+      }
+      if (shared.isDraining()) return refuse(frame.id, new GatewayError('UNAVAILABLE', 'The gateway is stopping', { retryAfterMs: 1000 }));
+      if (ids.size >= limits.maxInFlight.value || bytes + data.length > limits.maxInFlightBytes.value) {
+        return refuse(
+          frame.id,
+          new GatewayError('UNAVAILABLE', 'Too many requests of this connection are under way', {
+            retryAfterMs: 50,
+            details: { code: 'TOO_MANY_IN_FLIGHT' },
+          }),
+        );
+      }
+      const answered = deps.dispatch(frame, connection);
+      if (!(answered instanceof Promise)) {
+        if (answered.refused) refusals.hit('');
+        return send(answered.text);
+      }
+      ids.add(frame.id);
+      bytes += data.length;
+      shared.began();
+      void answered.then(({ text, refused }) => {
+        ids.delete(frame.id);
+        bytes -= data.length;
+        if (refused) refusals.hit('');
+        send(text);
+        shared.ended();
+      });
+    },
+  };
+}
+
+/** Sends of one turn of the event loop leave in one write. */
+function createSender(webSocket: WebSocket, socket: Duplex): (frame: string | Buffer) => void {
+  let corked = false;
+  const uncork = () => {
+    corked = false;
+    socket.uncork();
+  };
+  return (frame) => {
+    if (webSocket.readyState !== webSocket.OPEN) return;
+    if (!corked) {
+      corked = true;
+      socket.cork();
+      setImmediate(uncork);
+    }
+    webSocket.send(frame, TEXT, ignore);
+  };
+}
+
+const TEXT = { binary: false, compress: false } as const;
+const ignore = () => {};
+
+function parseFrame(data: Buffer): RequestFrame | GatewayError {
+  const parsed = parseJson(data.toString());
+  if (!parsed.ok)
+    return new GatewayError('PARSE', `Cannot read the frame: ${parsed.fault.reason}`, { details: { offset: parsed.fault.offset } });
+  if (!matches(RequestFrame, parsed.value))
+    return new GatewayError('INVALID_REQUEST', explain(RequestFrame, parsed.value, 'frame') ?? 'not a request frame');
+  return parsed.value;
+}
+
+function checkConnect(params: unknown): ConnectParams {
+  if (!matches(ConnectParams, params)) {
+    throw new GatewayError('INVALID_REQUEST', explain(ConnectParams, params, 'params') ?? 'params do not fit', {
+      details: { code: 'INVALID_PARAMS' },
+    });
+  }
+  if (params.minProtocol > PROTOCOL_VERSION || params.maxProtocol < PROTOCOL_VERSION) {
+    throw new GatewayError(
+      'PROTOCOL_MISMATCH',
+      `This gateway speaks protocol ${PROTOCOL_VERSION}, the client ${params.minProtocol} to ${params.maxProtocol}`,
+      {
+        details: { code: 'PROTOCOL_MISMATCH', supported: PROTOCOL_VERSION },
+      },
+    );
+  }
+  return params;
+}
+
+/** The events that clients can subscribe to; those of the handshake come by themselves. */
+const features = {
+  methods: ['connect', ...methodNames],
+  events: eventNames.filter((name) => eventRow(name).scope !== 'handshake'),
+  capabilities: Object.keys(capabilities),
+};
+
+function createHello(connection: Connection, principal: Principal, resumes: boolean, deps: SocketDeps): HelloOk {
+  const { connections, health, events } = deps;
+  const snapshot = health.snapshot();
+  const seesPresence = principal.held.has('operator.read') && principal.sessionKey === undefined;
+  return {
+    type: 'hello-ok',
+    protocol: PROTOCOL_VERSION,
+    server: { version: deps.version, connId: connection.id, bootId: deps.bootId },
+    features,
+    snapshot: {
+      presence: seesPresence ? connections.presence() : [],
+      health: snapshot,
+      stateVersion: { presence: connections.version, health: health.version },
+      uptimeMs: snapshot.uptimeMs ?? 0,
+    },
+    policy: {
+      maxPayload: limits.maxPayload.value,
+      maxBufferedBytes: limits.maxBufferedBytes.value,
+      tickIntervalMs: limits.tickIntervalMs.value,
+    },
+    auth: {
+      method: principal.method,
+      principal: principal.id,
+      scopes: [...principal.scopes],
+      ...(principal.sessionKey === undefined ? {} : { sessionKey: principal.sessionKey }),
+    },
+    ...(resumes ? { events: { epoch: events.epoch, seq: events.head } } : {}),
+  };
+}

@@ -1,0 +1,169 @@
+// A request, from top to bottom: row → scope → params → handler (which commits and so finds an earlier answer to the
+// same key) → one catch → response. It stays synchronous up to the handler, so requests keep their order.
+import {
+  errors,
+  explain,
+  GatewayError,
+  isMethodName,
+  limits,
+  matches,
+  type MethodName,
+  methodRow,
+  type RequestFrame,
+  type Scope,
+} from '@tenon/protocol';
+import { faultpoint } from '../kernel/fault.ts';
+import { randomId, sha256 } from '../kernel/ids.ts';
+import type { Metrics } from '../kernel/metrics.ts';
+import type { AnswerSlot } from '../store/answers.ts';
+import type { Connection } from './connections.ts';
+import type { Committed, Handlers, RequestContext, Services } from './handler.ts';
+
+export interface Dispatch {
+  /** Contract: must not throw or reject. Resolves with the text of the response frame and whether it was a refusal of the request itself. */
+  (frame: RequestFrame, connection: Connection): Promise<Answered> | Answered;
+}
+
+export interface Answered {
+  readonly text: string;
+  /** Unknown method, bad params, no scope: what a well-made client never sends twice. */
+  readonly refused: boolean;
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(['UNKNOWN_METHOD', 'INVALID_REQUEST', 'SCOPE', 'PARSE']);
+
+export function createDispatch(handlers: Handlers, services: Services, metrics: Metrics): Dispatch {
+  metrics.describe('tenon_requests_total', 'Requests by method and outcome.');
+
+  return function dispatch(frame, connection) {
+    try {
+      const method = admit(frame, connection);
+      const params = checkParams(method, frame.params ?? {});
+      const result = callHandler(method, params, connection);
+      if (!(result instanceof Promise)) return succeed(frame, result);
+      return result.then(
+        (value) => succeed(frame, value),
+        (error: unknown) => fail(frame, error),
+      );
+    } catch (error) {
+      return fail(frame, error);
+    }
+  };
+
+  function callHandler(method: MethodName, params: Record<string, unknown>, connection: Connection): unknown {
+    const context = createContext(method, params, connection, services);
+    const handler = handlers[method] as AnyHandler;
+    if (typeof handler === 'function') return handler(params, context);
+    return handler.commit(params, context).then((stored) => handler.present(stored, context));
+  }
+
+  function succeed(frame: RequestFrame, payload: unknown): Answered {
+    faultpoint('dispatch.before-reply');
+    metrics.count('tenon_requests_total', { method: frame.method, outcome: 'ok' });
+    const text = `{"type":"res","id":${JSON.stringify(frame.id)},"ok":true,"payload":${JSON.stringify(payload)}}`;
+    if (text.length > limits.maxPayload.value)
+      return fail(frame, new GatewayError('TOO_LARGE', 'The answer is too large; ask for fewer rows'));
+    return { text, refused: false };
+  }
+
+  /** The one catch. What is not a refusal is a fault of ours: the log gets all of it, the client a reference. */
+  function fail(frame: RequestFrame, error: unknown): Answered {
+    let refusal: GatewayError;
+    if (error instanceof GatewayError) refusal = error;
+    else {
+      const reference = randomId(6);
+      services.log.error({ error, method: frame.method, reference }, 'a request failed');
+      refusal = new GatewayError('INTERNAL', 'The gateway could not do this because of a fault of its own', { details: { reference } });
+    }
+    if (refusal.code === 'STORAGE') services.log.error({ method: frame.method, cause: refusal.cause }, refusal.message);
+    metrics.count('tenon_requests_total', { method: isMethodName(frame.method) ? frame.method : 'unknown', outcome: refusal.code });
+    return {
+      text: JSON.stringify({ type: 'res', id: frame.id, ok: false, error: refusal.toShape() }),
+      refused: REFUSALS.has(refusal.code),
+    };
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the generic slot of the handler table; the compiler checked each row
+type AnyHandler =
+  | ((params: any, context: RequestContext) => unknown)
+  | { commit(params: any, context: RequestContext): Promise<unknown>; present(stored: any, context: RequestContext): unknown };
+
+/** Scope before params: who lacks the right learns nothing about the schema and costs nothing. */
+function admit(frame: RequestFrame, connection: Connection): MethodName {
+  if (connection.revoked)
+    throw new GatewayError('UNAUTHORIZED', 'The credential of this connection is no longer valid', { details: { code: 'AUTH_REVOKED' } });
+  if (frame.method === 'connect') throw new GatewayError('INVALID_REQUEST', 'This connection is connected already');
+  if (!isMethodName(frame.method)) throw new GatewayError('UNKNOWN_METHOD', `There is no method "${frame.method.slice(0, 64)}"`);
+  const { scope } = methodRow(frame.method);
+  if (scope !== 'any') requireScope(scope, connection);
+  return frame.method;
+}
+
+function requireScope(scope: Scope, { principal }: Connection): void {
+  if (principal.held.has(scope)) return;
+  throw new GatewayError('SCOPE', `This needs the scope ${scope}`, {
+    details: { code: 'MISSING_SCOPE', missingScope: scope, requiredScopes: [scope] },
+  });
+}
+
+function checkParams(method: MethodName, params: unknown): Record<string, unknown> {
+  const { params: schema } = methodRow(method);
+  if (!matches(schema, params)) {
+    throw new GatewayError('INVALID_REQUEST', explain(schema, params, 'params') ?? 'params do not fit', {
+      details: { code: 'INVALID_PARAMS' },
+    });
+  }
+  return params as Record<string, unknown>;
+}
+
+/**
+ * A credential that is bound to one session sees nothing else. Another session and one that does not exist are refused at
+ * the same place in the same way, so neither the answer nor its time tells them apart.
+ */
+function keepToSession(method: MethodName, params: Record<string, unknown>, connection: Connection): void {
+  const own = connection.principal.sessionKey;
+  if (own === undefined) return;
+  const { bound, scope } = methodRow(method);
+  if (bound === 'filtered' || (bound === undefined && scope === 'any')) return;
+  if (bound === undefined)
+    throw new GatewayError('SCOPE', 'This credential is bound to one session', { details: { code: 'SESSION_BOUND' } });
+  const key = params[bound.param];
+  if (key !== own) throw new GatewayError('NOT_FOUND', `Cannot find session "${String(key)}"`);
+}
+
+function createContext(method: MethodName, params: Record<string, unknown>, connection: Connection, services: Services): RequestContext {
+  keepToSession(method, params, connection);
+  const { principal } = connection;
+  const slot = slotOf(method, params, principal.id, services.clock.now());
+  return {
+    ...services,
+    principal,
+    connection,
+    commit: (name, args) => services.store.write(name, args, slot) as Promise<never>,
+    commitAnswer: <Answer>(answer: Answer) =>
+      (slot ? services.store.write('answer.record', { answer }, slot) : Promise.resolve(answer)) as Promise<Committed<Answer>>,
+    get actor() {
+      return { actor: principal.id, at: services.clock.now(), held: [...principal.held] };
+    },
+  };
+}
+
+function slotOf(method: MethodName, params: Record<string, unknown>, principal: string, at: number): AnswerSlot | undefined {
+  const { idempotencyKey, ...rest } = params;
+  if (typeof idempotencyKey !== 'string') return undefined;
+  return { principal, key: idempotencyKey, method, digest: sha256(`${method}\n${canonical(rest)}`), at };
+}
+
+/** The same text for the same value, whatever the order of its keys. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) => {
+    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
+
+/** Whether coming back later may help; for HTTP answers. */
+export function statusOf(error: GatewayError): number {
+  return errors[error.code].status;
+}

@@ -1,0 +1,70 @@
+// What a handler gets and gives. A method without a handler, or a handler without a row, does not compile.
+import type { KeyedMethod, MethodName, Params, Result } from '@tenon/protocol';
+import type { Clock } from '../kernel/clock.ts';
+import type { Log, LogBook } from '../kernel/log.ts';
+import type { WriteArgs, WriteName, WriteResult } from '../store/operations.ts';
+import type { Store } from '../store/store.ts';
+import type { ConfigService } from './config-service.ts';
+import type { Connection, Connections } from './connections.ts';
+import type { Doctor } from './doctor.ts';
+import type { EventHub } from './events.ts';
+import type { HealthBoard } from './health.ts';
+import type { Principal } from './principal.ts';
+import type { TokenMint } from './token-mint.ts';
+
+/** The parts that handlers work with. */
+export interface Services {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly logBook: LogBook;
+  readonly health: HealthBoard;
+  readonly connections: Connections;
+  readonly events: EventHub;
+  readonly config: ConfigService;
+  readonly doctor: Doctor;
+  readonly mint: TokenMint;
+  readonly about: About;
+  /** Begins to stop the gateway; the answer to this request still leaves. */
+  readonly shutdown: (reason: string) => void;
+}
+
+export interface About {
+  readonly version: string;
+  readonly startedAt: number;
+  readonly url: () => string;
+  readonly warnings: readonly string[];
+  readonly auditChain: () => Promise<{ ok: boolean; checked: number; reason?: string }>;
+}
+
+declare const committed: unique symbol;
+
+/** What a commit returned. Only `commit` makes one, so a handler with a side effect cannot answer before it is durable. */
+export type Committed<Value> = Value & { readonly [committed]: true };
+
+export interface RequestContext extends Services {
+  readonly principal: Principal;
+  readonly connection: Connection;
+  /** Runs the operation and keeps its result as the answer to the idempotency key, in one commit. */
+  commit<Name extends WriteName>(name: Name, args: WriteArgs<Name>): Promise<Committed<WriteResult<Name>>>;
+  /** For a method whose effect lies outside the store: keeps the answer after the effect. */
+  commitAnswer<Answer>(answer: Answer): Promise<Committed<Answer>>;
+  /** The actor of an operation on credentials. */
+  readonly actor: { readonly actor: string; readonly at: number; readonly held: WriteArgs<'tokens.revoke'>['held'] };
+}
+
+type SafeHandler<Method extends MethodName> = (params: Params<Method>, context: RequestContext) => Result<Method> | Promise<Result<Method>>;
+
+type KeyedHandler<Method extends MethodName> =
+  | ((params: Params<Method>, context: RequestContext) => Promise<Committed<Result<Method>>>)
+  | TwoStepHandler<Method>;
+
+/** For an answer that holds a secret: what is stored lacks it, and `present` adds it, to the first answer and to a repeat. */
+interface TwoStepHandler<Method extends MethodName> {
+  commit(params: Params<Method>, context: RequestContext): Promise<Committed<unknown>>;
+  // biome-ignore lint/suspicious/noExplicitAny: what commit returned; the two halves stand side by side in one handler
+  present(stored: any, context: RequestContext): Result<Method>;
+}
+
+export type Handler<Method extends MethodName> = Method extends KeyedMethod ? KeyedHandler<Method> : SafeHandler<Method>;
+export type Handlers = { readonly [Method in MethodName]: Handler<Method> };

@@ -1,0 +1,64 @@
+import { GatewayError, limits } from '@tenon/protocol';
+import { randomId } from '../../kernel/ids.ts';
+import type { WriteResult } from '../../store/operations.ts';
+import type { Handlers, RequestContext } from '../handler.ts';
+
+type StoredToken = WriteResult<'tokens.create'>;
+
+export const accessHandlers = {
+  'tokens.create': {
+    commit(params, { commit, actor, mint }) {
+      if (params.expiresAt !== undefined && params.expiresAt <= actor.at) {
+        throw new GatewayError('INVALID_REQUEST', 'params/expiresAt is in the past');
+      }
+      const id = randomId();
+      return commit('tokens.create', {
+        ...actor,
+        ...mint.strike(id),
+        id,
+        name: params.name,
+        scopes: params.scopes,
+        sessionKey: params.sessionKey ?? null,
+        expiresAt: params.expiresAt ?? null,
+        limit: limits.maxTokens.value,
+      });
+    },
+    present: revealToken,
+  },
+  'tokens.rotate': {
+    async commit({ id }, { commit, actor, mint, connections, connection }) {
+      const stored = await commit('tokens.rotate', { ...actor, ...mint.strike(id), id });
+      connections.revoke(`token:${id}`, connection);
+      return stored;
+    },
+    present: revealToken,
+  },
+  'tokens.revoke': async ({ id }, { commit, actor, connections }) => {
+    const answer = await commit('tokens.revoke', { ...actor, id });
+    connections.revoke(`token:${id}`);
+    return answer;
+  },
+  'tokens.list': async (_, { store }) => ({ tokens: await store.read('tokens.list', {}) }),
+
+  'device.pair.list': async (_, { store, clock }) => ({ requests: await store.read('pairing.list', { at: clock.now() }) }),
+  'device.pair.approve': ({ requestId, scopes, name }, { commit, actor }) =>
+    commit('pairing.approve', {
+      ...actor,
+      requestId,
+      limit: limits.maxDevices.value,
+      ...(scopes === undefined ? {} : { scopes }),
+      ...(name === undefined ? {} : { name }),
+    }),
+  'device.pair.reject': ({ requestId }, { commit, actor }) => commit('pairing.reject', { ...actor, requestId }),
+  'device.list': async (_, { store }) => ({ devices: await store.read('device.list', {}) }),
+  'device.rename': ({ id, name }, { commit, actor }) => commit('device.rename', { ...actor, id, name }),
+  'device.revoke': async ({ id }, { commit, actor, connections }) => {
+    const answer = await commit('device.revoke', { ...actor, id });
+    connections.revoke(`device:${id}`);
+    return answer;
+  },
+} satisfies Partial<Handlers>;
+
+function revealToken({ record, salt }: StoredToken, { mint }: RequestContext) {
+  return { token: mint.reveal(record.id, salt), record };
+}

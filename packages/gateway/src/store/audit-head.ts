@@ -1,0 +1,85 @@
+// The head of the audit chain, kept outside the store. It may lag a little behind after a crash, never run ahead.
+import { join } from 'node:path';
+import { readIfThere, writeFileDurably } from '../kernel/durable-file.ts';
+import type { Clock, Timer } from '../kernel/clock.ts';
+import type { AuditHead } from './sql.ts';
+import type { Store } from './store.ts';
+
+export interface AuditKeeper {
+  /** After a commit that moved the head. */
+  moved(head: AuditHead): void;
+  verify(store: Store): Promise<{ ok: boolean; checked: number; reason?: string }>;
+  close(): void;
+}
+
+export const AUDIT_HEAD_FILE = 'audit-head.json';
+const WRITE_AFTER_MS = 200;
+const PAGE = 1_000;
+
+export function openAuditKeeper(home: string, clock: Clock, onFailure: (error: unknown) => void): AuditKeeper {
+  const file = join(home, AUDIT_HEAD_FILE);
+  let head: AuditHead | undefined;
+  let timer: Timer | undefined;
+
+  function save(): void {
+    timer = undefined;
+    try {
+      if (head) writeFileDurably(file, `${JSON.stringify(head)}\n`);
+    } catch (error) {
+      onFailure(error);
+    }
+  }
+
+  return {
+    moved(next) {
+      if (head && next.seq <= head.seq) return;
+      head = next;
+      timer ??= clock.after(WRITE_AFTER_MS, save);
+    },
+    async verify(store) {
+      const kept = readHead(file);
+      if (kept === 'unreadable') return { ok: false, checked: 0, reason: `${AUDIT_HEAD_FILE} cannot be read` };
+      return verifyChain(store, kept);
+    },
+    close() {
+      timer?.cancel();
+      if (timer) save();
+    },
+  };
+}
+
+/** A new home begins with the head of an empty chain; from then on a missing file means that somebody removed it. */
+export function initialiseAuditHead(home: string): void {
+  const file = join(home, AUDIT_HEAD_FILE);
+  if (readIfThere(file) === undefined) writeFileDurably(file, `${JSON.stringify({ seq: 0, hash: '' })}\n`);
+}
+
+async function verifyChain(store: Store, kept: AuditHead | undefined): Promise<{ ok: boolean; checked: number; reason?: string }> {
+  let checked = 0;
+  let after: AuditHead | undefined;
+  let seen = kept === undefined || kept.seq === 0;
+  do {
+    const page = await store.read('audit.verifyPage', { limit: PAGE, ...(after ? { after } : {}) });
+    checked += page.checked;
+    if (page.fault) return { ok: false, checked, reason: page.fault };
+    const mine = kept && page.hashes.find((record) => record.seq === kept.seq);
+    if (mine && mine.hash !== kept.hash)
+      return { ok: false, checked, reason: `record ${kept.seq} is not the one that the head kept apart names` };
+    seen ||= mine !== undefined || (kept !== undefined && page.anchorSeq >= kept.seq);
+    after = page.next;
+  } while (after);
+  if (kept === undefined) return checked === 0 ? { ok: true, checked } : { ok: false, checked, reason: `${AUDIT_HEAD_FILE} is missing` };
+  if (!seen) return { ok: false, checked, reason: `records up to ${kept.seq} were written, but they are gone` };
+  return { ok: true, checked };
+}
+
+function readHead(file: string): AuditHead | undefined | 'unreadable' {
+  const text = readIfThere(file);
+  if (text === undefined) return undefined;
+  try {
+    const { seq, hash } = JSON.parse(text) as AuditHead;
+    return Number.isSafeInteger(seq) && typeof hash === 'string' ? { seq, hash } : 'unreadable';
+  } catch {
+    return 'unreadable';
+  }
+}
