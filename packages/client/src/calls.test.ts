@@ -4,6 +4,7 @@ import { limits } from '@tenon/protocol';
 import { WebSocket } from 'ws';
 import { createFakeClock } from '../test-support/fake-clock.ts';
 import { meet, nextOf, nextState, openClient } from '../test-support/open-client.ts';
+import { verifies } from '../../../test/support/verifies.ts';
 import { openScriptedGateway } from '../test-support/scripted-gateway.ts';
 import { CallTimeout, ConnectionError, GatewayError, type Invalid, ProtocolError, TooManyCalls } from './index.ts';
 
@@ -28,6 +29,7 @@ for (const [name, Class] of [
   ["the platform's WebSocket", globalThis.WebSocket],
 ] as const) {
   test(`a call is answered, over ${name}`, options, async (t) => {
+    verifies('foundation:client-typed');
     const gateway = await openScriptedGateway(t);
     const client = openClient(t, { url: gateway.url, WebSocket: Class, token: 'secret' });
     const peer = await meet(client, gateway);
@@ -50,6 +52,7 @@ for (const [name, Class] of [
 }
 
 test('the types follow the tables', () => {
+  verifies('foundation:client-typed');
   // Never run: the compiler is the test.
   async function typed(client: import('./index.ts').Client): Promise<string> {
     await client.call('health');
@@ -92,6 +95,7 @@ test('a method that the tables do not have is refused without a word to the gate
 });
 
 test('a result that does not fit its row rejects the call and is reported', options, async (t) => {
+  verifies('seed4:client-validates');
   const gateway = await openScriptedGateway(t);
   const client = openClient(t, { url: gateway.url, WebSocket });
   const peer = await meet(client, gateway);
@@ -121,6 +125,7 @@ test('an answer that nobody asked for is reported', options, async (t) => {
 });
 
 test('a call under way when the socket breaks is sent again under the same key, in the same order', options, async (t) => {
+  verifies('foundation:client-reconnect');
   const gateway = await openScriptedGateway(t);
   const client = openClient(t, { url: gateway.url, WebSocket, reconnect: { minMs: 0, maxMs: 0 } });
   const peer = await meet(client, gateway);
@@ -153,6 +158,7 @@ test('two keyed calls get different keys', options, async (t) => {
 });
 
 test('a call without an answer times out; its late answer is dropped in silence', options, async (t) => {
+  verifies('foundation:client-reconnect');
   const gateway = await openScriptedGateway(t);
   const clock = createFakeClock();
   const client = openClient(t, { url: gateway.url, WebSocket, clock, requestTimeoutMs: 1_000 });
@@ -175,6 +181,7 @@ test('a call without an answer times out; its late answer is dropped in silence'
 });
 
 test('a signal ends the waiting with its reason, before, while and after the call', options, async (t) => {
+  verifies('foundation:client-reconnect');
   const gateway = await openScriptedGateway(t);
   const clock = createFakeClock();
   const client = openClient(t, { url: gateway.url, WebSocket, clock });

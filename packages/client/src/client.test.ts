@@ -6,6 +6,7 @@ import { build } from 'esbuild';
 import { WebSocket } from 'ws';
 import { createFakeClock } from '../test-support/fake-clock.ts';
 import { meet, nextOf, nextState, openClient } from '../test-support/open-client.ts';
+import { verifies } from '../../../test/support/verifies.ts';
 import { EPOCH, hello, openScriptedGateway } from '../test-support/scripted-gateway.ts';
 import { CLIENT_VERSION, type Client, ConnectionError, GatewayError, type Invalid, ProtocolError } from './index.ts';
 
@@ -102,6 +103,7 @@ test('nobody there, a bad address, silence and a peer that hangs up are all UNRE
 });
 
 test('an answer to connect that is no hello is a ProtocolError', options, async (t) => {
+  verifies('seed4:client-validates');
   const gateway = await openScriptedGateway(t);
   for (const reply of [
     { ok: true, payload: { type: 'hello-ok' } },
@@ -141,6 +143,7 @@ test('with retry, connect waits for what may get better and rejects for what wil
 });
 
 test('the delays between attempts grow with full jitter, and connect makes the next attempt now', options, async (t) => {
+  verifies('foundation:client-reconnect');
   const gateway = await openScriptedGateway(t);
   const clock = createFakeClock();
   const client = openClient(t, { url: gateway.url, WebSocket, clock, random: () => 0.5, reconnect: { minMs: 100, maxMs: 500 } });
@@ -159,11 +162,16 @@ test('the delays between attempts grow with full jitter, and connect makes the n
   const peer = await meet(client, gateway);
   assert.equal(client.state.kind, 'connected');
 
-  // A connection that lasted starts the backoff anew.
-  clock.advance(500);
-  const again = nextState(client, 'waiting');
+  // A gateway that takes us in and drops us at once gets no rush of attempts; a connection that lasted starts anew.
+  clock.advance(499);
+  const soonAgain = nextState(client, 'waiting');
   peer.kill();
-  assert.equal((await again).retryInMs, 50);
+  assert.equal((await soonAgain).retryInMs, 250);
+  const lasting = await meet(client, gateway);
+  clock.advance(500);
+  const muchLater = nextState(client, 'waiting');
+  lasting.kill();
+  assert.equal((await muchLater).retryInMs, 50);
 });
 
 test('a refusal that will not get better ends reconnecting; one that may, does not', options, async (t) => {
@@ -236,6 +244,22 @@ test('close while connecting, waiting and from inside a listener leaves nothing 
   assert.equal(clock.armed, 0);
 });
 
+test('a client that was closed by a listener the moment it connected can be opened again, with its calls', options, async (t) => {
+  const gateway = await openScriptedGateway(t);
+  const client = openClient(t, { url: gateway.url, WebSocket });
+  const off = client.onState(({ kind }) => void (kind === 'connected' && client.close()));
+  await meet(client, gateway);
+  assert.equal(client.state.kind, 'closed');
+  off();
+  const opening = client.connect();
+  const calling = client.call('health');
+  const peer = await gateway.next();
+  await peer.welcome();
+  peer.answer(await peer.next(), { ok: true });
+  assert.deepEqual(await calling, { ok: true });
+  await opening;
+});
+
 test('two tick intervals of silence close the socket with 4000, and the client comes back', options, async (t) => {
   const gateway = await openScriptedGateway(t);
   const clock = createFakeClock();
@@ -287,6 +311,7 @@ test('a subscription survives the connection, and silence after giving up ticks 
 });
 
 test('unknown frames and events are kept as they came, and break nothing', options, async (t) => {
+  verifies('seed4:unknown-frames-survive');
   const gateway = await openScriptedGateway(t);
   const client = openClient(t, { url: gateway.url, WebSocket });
   const kept: unknown[] = [];
@@ -309,6 +334,7 @@ test('unknown frames and events are kept as they came, and break nothing', optio
 });
 
 test('what does not fit the tables is reported, not delivered, and breaks nothing', options, async (t) => {
+  verifies('seed4:client-validates');
   const gateway = await openScriptedGateway(t);
   const client = openClient(t, { url: gateway.url, WebSocket });
   const reasons: string[] = [];

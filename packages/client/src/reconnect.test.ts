@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { verifies } from '../../../test/support/verifies.ts';
 import { createBackoff, retryDelay } from './reconnect.ts';
 
 test('the window doubles from minMs to maxMs, and the delay is drawn from all of it', () => {
+  verifies('foundation:client-reconnect');
   const draws = [0.5, 0.5, 0.5, 0.5, 0, 0.999];
   const backoff = createBackoff({ minMs: 100, maxMs: 500 }, () => draws.shift() ?? 0.5);
   assert.deepEqual(

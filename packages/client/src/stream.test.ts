@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { EventPayload } from '@tenon/protocol';
 import { WebSocket } from 'ws';
 import { meet, nextOf, nextState, openClient } from '../test-support/open-client.ts';
+import { verifies } from '../../../test/support/verifies.ts';
 import { EPOCH, hello, openScriptedGateway, type Peer } from '../test-support/scripted-gateway.ts';
 import type { Client, Gap } from './index.ts';
 
@@ -29,6 +30,7 @@ async function settled(client: Client, peer: Peer): Promise<void> {
 }
 
 test('after a break the client asks for what came after the last event, sees it once, and then `resumed`', options, async (t) => {
+  verifies('foundation:client-reconnect');
   const gateway = await openScriptedGateway(t);
   const client = openClient(t, { url: gateway.url, WebSocket, reconnect: soon });
   const { seen, gaps } = record(client);
