@@ -272,6 +272,15 @@ test('a request over maxPayload is refused here, because the gateway would close
   await assert.rejects(client.call('system.echo', { text: 'ü'.repeat(600) }), { name: 'GatewayError', code: 'TOO_LARGE' });
 });
 
+test('a text that no gateway would read is refused here, because the refusal could not name the call', options, async (t) => {
+  const gateway = await openScriptedGateway(t);
+  const client = openClient(t, { url: gateway.url, WebSocket });
+  await meet(client, gateway);
+  for (const text of ['\ud800', 'a\0b']) {
+    await assert.rejects(client.call('system.echo', { text }), { name: 'GatewayError', code: 'PARSE' });
+  }
+});
+
 test('closing rejects what waits, and later calls', options, async (t) => {
   const gateway = await openScriptedGateway(t);
   const client = openClient(t, { url: gateway.url, WebSocket });

@@ -10,6 +10,7 @@ import {
   matches,
   methodRow,
   type Params,
+  parseJson,
   type RequestFrame,
   type ResponseFrame,
 } from '@tenon/protocol';
@@ -76,6 +77,12 @@ export function createCalls(clock: Clock, defaultTimeoutMs: number): Calls {
     }
     const id = String(++lastId);
     const text = requestText(id, method, params);
+    // The gateway could not say whose request it is that it cannot read, and the call would wait for nothing.
+    const parsed = parseJson(text);
+    if (!parsed.ok) {
+      reject(new GatewayError('PARSE', `Cannot call "${method}": ${parsed.fault.reason}`));
+      return promise;
+    }
     const bytes = utf8.encode(text).byteLength;
     if (pending.size >= MAX_PENDING || pendingBytes + bytes > MAX_PENDING_BYTES) {
       reject(new TooManyCalls(`Cannot call "${method}": ${pending.size} calls wait for an answer already`));
