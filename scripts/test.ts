@@ -1,0 +1,29 @@
+// `npm test`: one PostgreSQL for all, then node's own test runner over every test file. Arguments are passed on, so
+// `npm test -- test/e2e` runs a part. The chaos runs are bounded here; `npm run chaos` runs them whole.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { startPostgres } from '../test/support/postgres.ts';
+
+const given = process.argv.slice(2);
+const files = given.filter((argument) => !argument.startsWith('-'));
+const flags = given.filter((argument) => argument.startsWith('-'));
+const patterns = files.length > 0 ? files.map(expand) : ['packages/**/*.test.ts', 'test/**/*.test.ts'];
+
+const postgres = await startPostgres();
+const runner = spawn(
+  process.execPath,
+  ['--test', `--test-concurrency=${Math.max(2, availableParallelism())}`, '--test-timeout=240000', ...flags, ...patterns],
+  { stdio: 'inherit', env: { ...process.env, TENON_TEST_POSTGRES: postgres.url, NODE_NO_WARNINGS: '1' } },
+);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal));
+try {
+  const [code] = (await once(runner, 'exit')) as [number | null];
+  process.exitCode = code ?? 1;
+} finally {
+  await postgres.remove();
+}
+
+function expand(path: string): string {
+  return path.endsWith('.ts') ? path : `${path}/**/*.test.ts`;
+}

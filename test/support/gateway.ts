@@ -1,0 +1,102 @@
+// A real gateway: the bundle that users start, as a process of its own, in a temporary home on a port that the system picks.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+export interface GatewayProcess extends AsyncDisposable {
+  readonly home: string;
+  readonly url: string;
+  /** The address of the socket: `ws://…`. */
+  readonly socketUrl: string;
+  readonly port: number;
+  readonly pid: number;
+  readonly token: string;
+  readonly child: ChildProcess;
+  /** What it has written to standard error so far. */
+  readonly stderr: () => string;
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  /** kill -9; the home stays. */
+  kill(): Promise<void>;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>;
+  /** Ends the process and, if it made the home itself, removes it. */
+  remove(): Promise<void>;
+}
+
+export interface StartOptions {
+  /** An existing home is kept; without one a temporary home is made and removed at the end. */
+  readonly home?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Text of tenon.toml. */
+  readonly config?: string;
+  readonly port?: number;
+}
+
+export const tenonBin = join(import.meta.dirname, '..', '..', 'packages', 'gateway', 'bin', 'tenon.js');
+
+export function temporaryHome(): string {
+  return mkdtempSync(join(tmpdir(), 'tenon-test-'));
+}
+
+/** The environment of a test process: nothing of the person who runs the tests. */
+export function cleanEnv(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('TENON_') && name !== 'NODE_TEST_CONTEXT' && name !== 'NODE_OPTIONS',
+  );
+  return { ...Object.fromEntries(kept), NO_COLOR: '1', ...more };
+}
+
+export async function startGatewayProcess(options: StartOptions = {}): Promise<GatewayProcess> {
+  const home = options.home ?? temporaryHome();
+  if (options.config !== undefined) writeFileSync(join(home, 'tenon.toml'), options.config);
+  const child = spawn(
+    process.execPath,
+    [tenonBin, 'start', '--json', '--home', home, '--port', String(options.port ?? 0), ...(options.args ?? [])],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: cleanEnv(options.env),
+    },
+  );
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr = (stderr + chunk.toString()).slice(-100_000);
+  });
+  const exited = once(child, 'exit').then(([code, signal]) => ({ code: code as number | null, signal: signal as NodeJS.Signals | null }));
+  const lines = createInterface({ input: child.stdout });
+  const first = await Promise.race([once(lines, 'line').then(([line]) => line as string), exited]);
+  if (typeof first !== 'string') {
+    if (options.home === undefined) rmSync(home, { recursive: true, force: true });
+    throw Object.assign(new Error(`The gateway did not start (${JSON.stringify(first)}): ${stderr}`), { exit: first, stderr });
+  }
+  const { url, port, pid, tokenFile } = JSON.parse(first) as { url: string; port: number; pid: number; tokenFile: string };
+
+  async function end(signal: NodeJS.Signals): Promise<{ code: number | null }> {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    return exited;
+  }
+  async function remove(): Promise<void> {
+    await end('SIGKILL');
+    lines.close();
+    if (options.home === undefined) rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  return {
+    home,
+    url,
+    socketUrl: url.replace('http', 'ws'),
+    port,
+    pid,
+    token: readFileSync(tokenFile, 'utf8').trim(),
+    child,
+    stderr: () => stderr,
+    exited,
+    kill: async () => void (await end('SIGKILL')),
+    stop: async () => (await end('SIGTERM')).code,
+    remove,
+    [Symbol.asyncDispose]: remove,
+  };
+}
