@@ -75,7 +75,11 @@ export function openConnection(deps: ConnectionDeps, owner: ConnectionOwner): Co
       if (!deps.signs) void ask(undefined);
     };
     socket.onmessage = (event: MessageLike) => receive(readIncoming(event.data));
-    socket.onerror = (event: ErrorLike) => breakOff(broken(event.message || 'the socket failed', { cause: event.error }));
+    socket.onerror = ({ message, error }: ErrorLike) => {
+      // Browsers and Node keep the cause to themselves, so that pages cannot scan ports.
+      const unknown = phase === 'live' ? 'the socket failed' : 'nobody answers there, or the upgrade was refused';
+      breakOff(broken(message || unknown, { cause: error }));
+    };
     socket.onclose = ({ code, reason }: CloseLike) => {
       closed();
       if (code === closeCodes.revoked) {
