@@ -120,7 +120,6 @@ export async function startGateway({ config, version, token, clock = systemClock
       createEventHub({
         stream: store.stream,
         readStream: (after, limit) => store.read('stream.read', { after, limit }),
-        streamState: () => store.read('stream.state', {}),
         clock,
         log,
         metrics,
@@ -298,7 +297,7 @@ function checkExposure(settings: Settings): string[] {
   return warnings;
 }
 
-function toStartError(error: unknown, config: Config): StartError {
+export function toStartError(error: unknown, config: Config): StartError {
   if (error instanceof StartError) return error;
   if (error instanceof StoreOpenError) return new StartError(error.message, error.reason === 'locked' ? 3 : 1, error);
   const { code, message } = error as { code?: string; message: string };

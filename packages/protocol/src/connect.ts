@@ -62,7 +62,16 @@ export const HelloOk = Type.Object(
       closed,
     ),
     snapshot: Type.Object({ presence: Type.Array(PresenceEntry), health: Health, stateVersion: StateVersion, uptimeMs: Count }, closed),
-    policy: Type.Object({ maxPayload: Count, maxBufferedBytes: Count, tickIntervalMs: Count }, closed),
+    policy: Type.Object(
+      {
+        maxPayload: Count,
+        maxBufferedBytes: Count,
+        tickIntervalMs: Count,
+        maxInFlight: Type.Optional(Count),
+        maxInFlightBytes: Type.Optional(Count),
+      },
+      closed,
+    ),
     auth: Type.Optional(
       Type.Object(
         {

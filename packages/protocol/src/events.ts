@@ -41,7 +41,8 @@ export const events = {
     payload: Type.Object({ reason: Type.String(), restartExpectedMs: Type.Optional(Count) }, closed),
   },
   resumed: {
-    summary: 'Everything after the position of `resume` has been sent; what follows is live.',
+    summary:
+      'Everything after the position of `resume` has been sent. The client is at `to` now: the `prev` of the next event refers to it.',
     scope: 'handshake',
     durable: false,
     payload: Type.Object({ epoch: Epoch, from: Position, to: Position }, closed),

@@ -567,15 +567,21 @@ public struct HelloOkPolicy: Codable, Hashable, Sendable {
     public let maxPayload: Int
     public let maxBufferedBytes: Int
     public let tickIntervalMs: Int
+    public let maxInFlight: Int?
+    public let maxInFlightBytes: Int?
 
     public init(
         maxPayload: Int,
         maxBufferedBytes: Int,
-        tickIntervalMs: Int
+        tickIntervalMs: Int,
+        maxInFlight: Int? = nil,
+        maxInFlightBytes: Int? = nil
     ) {
         self.maxPayload = maxPayload
         self.maxBufferedBytes = maxBufferedBytes
         self.tickIntervalMs = tickIntervalMs
+        self.maxInFlight = maxInFlight
+        self.maxInFlightBytes = maxInFlightBytes
     }
 }
 
@@ -2062,7 +2068,7 @@ public struct ShutdownEvent: Codable, Hashable, Sendable {
     }
 }
 
-/// `resumed`: Everything after the position of `resume` has been sent; what follows is live.
+/// `resumed`: Everything after the position of `resume` has been sent. The client is at `to` now: the `prev` of the next event refers to it.
 public struct ResumedEvent: Codable, Hashable, Sendable {
     public let epoch: String
     public let from: Int

@@ -37,7 +37,12 @@ type Route = (request: IncomingMessage, deps: HttpDeps) => Answer | Promise<Answ
 const routes: Readonly<Record<string, Route>> = {
   '/': (_, { version, health, warnings }) => {
     const nonce = createNonce();
-    return { status: 200, type: 'text/html; charset=utf-8', nonce, body: statusPage({ version, health: health.snapshot(), warnings, nonce }) };
+    return {
+      status: 200,
+      type: 'text/html; charset=utf-8',
+      nonce,
+      body: statusPage({ version, health: health.snapshot(), warnings, nonce }),
+    };
   },
   // Alive: the process answers. Ready: it can also write.
   '/healthz': () => json(200, { ok: true }),

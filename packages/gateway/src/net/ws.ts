@@ -193,9 +193,9 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
     socket.off('data', countBytes);
     if (data.length > limits.preAuthFrameBytes.value) return refuse('handshake.too-large', 1009, 'too large before connect');
     const frame = parseFrame(data);
-    if (frame instanceof GatewayError || frame.method !== 'connect') {
-      const error = frame instanceof GatewayError ? frame : new GatewayError('INVALID_REQUEST', 'The first frame must be connect');
-      send(JSON.stringify({ type: 'res', id: frame instanceof GatewayError ? '?' : frame.id, ok: false, error: error.toShape() }));
+    if ('error' in frame || frame.method !== 'connect') {
+      const error = 'error' in frame ? frame.error : new GatewayError('INVALID_REQUEST', 'The first frame must be connect');
+      send(JSON.stringify({ type: 'res', id: frame.id, ok: false, error: error.toShape() }));
       return refuse('handshake.not-connect', 1008, 'the first frame must be connect');
     }
     webSocket.pause();
@@ -277,9 +277,9 @@ function createRequestIntake(connection: Connection, send: (text: string) => voi
         deps.clock.after(waitMs, () => webSocket.resume());
       }
       const frame = parseFrame(data);
-      if (frame instanceof GatewayError) {
+      if ('error' in frame) {
         refusals.hit('');
-        return refuse('?', frame);
+        return refuse(frame.id, frame.error);
       }
       if (ids.has(frame.id)) {
         refusals.hit('');
@@ -340,13 +340,26 @@ function createSender(webSocket: WebSocket, socket: Duplex): (frame: string | Bu
 const TEXT = { binary: false, compress: false } as const;
 const ignore = () => {};
 
-function parseFrame(data: Buffer): RequestFrame | GatewayError {
+/** A frame that cannot be taken: the error, and the id where one can be read, so that the sender knows which it was. */
+interface BadFrame {
+  readonly id: string;
+  readonly error: GatewayError;
+}
+
+function parseFrame(data: Buffer): RequestFrame | BadFrame {
   const parsed = parseJson(data.toString());
-  if (!parsed.ok)
-    return new GatewayError('PARSE', `Cannot read the frame: ${parsed.fault.reason}`, { details: { offset: parsed.fault.offset } });
-  if (!matches(RequestFrame, parsed.value))
-    return new GatewayError('INVALID_REQUEST', explain(RequestFrame, parsed.value, 'frame') ?? 'not a request frame');
-  return parsed.value;
+  if (!parsed.ok) {
+    return {
+      id: '?',
+      error: new GatewayError('PARSE', `Cannot read the frame: ${parsed.fault.reason}`, { details: { offset: parsed.fault.offset } }),
+    };
+  }
+  if (matches(RequestFrame, parsed.value)) return parsed.value;
+  const id = (parsed.value as { id?: unknown } | null)?.id;
+  const error = new GatewayError('INVALID_REQUEST', explain(RequestFrame, parsed.value, 'frame') ?? 'not a request frame', {
+    details: { code: 'INVALID_FRAME' },
+  });
+  return { id: typeof id === 'string' && id.length > 0 && id.length <= 128 ? id : '?', error };
 }
 
 function checkConnect(params: unknown): ConnectParams {
@@ -393,6 +406,8 @@ function createHello(connection: Connection, principal: Principal, resumes: bool
       maxPayload: limits.maxPayload.value,
       maxBufferedBytes: limits.maxBufferedBytes.value,
       tickIntervalMs: limits.tickIntervalMs.value,
+      maxInFlight: limits.maxInFlight.value,
+      maxInFlightBytes: limits.maxInFlightBytes.value,
     },
     auth: {
       method: principal.method,

@@ -63,7 +63,6 @@ interface Client {
 interface HubDeps {
   readonly stream: StreamState;
   readonly readStream: (after: number, limit: number) => Promise<readonly StoredEvent[]>;
-  readonly streamState: () => Promise<StreamState>;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -141,19 +140,16 @@ export function createEventHub(deps: HubDeps): EventHub {
     client.state = 'catching-up';
     try {
       while (clients.has(client) && client.state === 'catching-up') {
-        const page = client.cursor < head ? await deps.readStream(client.cursor, PAGE) : [];
+        if (client.cursor >= head) return becomeLive(client);
+        const page = await deps.readStream(client.cursor, PAGE);
         if (!clients.has(client)) return;
+        // Positions have no gaps: one at the start of a page means that the events in between are kept no longer.
+        if (page[0]?.seq !== client.cursor + 1) return requireSnapshot(client, 'too-old');
         for (const event of page) {
           deliver(client, event, createEncoder(event, epoch));
-          // Set by deliver: the rest of the page is read again later.
-          if ((client.state as Client['state']) === 'lagging') break;
+          // Set by deliver: the rest of the page is read again when the buffer has drained.
+          if ((client.state as Client['state']) === 'lagging') return;
         }
-        if (client.state !== 'catching-up') break;
-        if (client.cursor < head && page.length > 0) continue;
-        client.cursor = Math.max(client.cursor, head);
-        client.state = 'live';
-        if (client.resumedFrom !== undefined) sendTo(client, 'resumed', { epoch, from: client.resumedFrom, to: client.cursor });
-        client.resumedFrom = undefined;
       }
     } catch (error) {
       deps.log.error({ error }, 'cannot read events for a client');
@@ -162,22 +158,27 @@ export function createEventHub(deps: HubDeps): EventHub {
     }
   }
 
+  function becomeLive(client: Client): void {
+    client.state = 'live';
+    if (client.resumedFrom === undefined) return;
+    sendTo(client, 'resumed', { epoch, from: client.resumedFrom, to: client.cursor });
+    // The client holds this position now, so the next event refers to it.
+    client.sent = client.cursor;
+    client.resumedFrom = undefined;
+  }
+
+  function requireSnapshot(client: Client, reason: EventPayload<'snapshot-required'>['reason']): void {
+    client.cursor = head;
+    client.sent = head;
+    client.resumedFrom = undefined;
+    client.state = 'live';
+    deps.metrics.count('tenon_snapshots_required_total', { reason });
+    sendTo(client, 'snapshot-required', { reason, epoch, seq: head });
+  }
+
   async function resume(client: Client, wanted: { epoch?: string; seq: number }): Promise<void> {
-    const refuse = (reason: EventPayload<'snapshot-required'>['reason']) => {
-      client.cursor = head;
-      client.sent = head;
-      client.state = 'live';
-      sendTo(client, 'snapshot-required', { reason, epoch, seq: head });
-    };
-    if (wanted.epoch !== undefined && wanted.epoch !== epoch) return refuse('epoch-changed');
-    if (wanted.seq > head) return refuse('from-the-future');
-    try {
-      const { floor } = await deps.streamState();
-      if (wanted.seq < floor) return refuse('too-old');
-    } catch (error) {
-      deps.log.error({ error }, 'cannot read the state of the stream');
-      return refuse('too-old');
-    }
+    if (wanted.epoch !== undefined && wanted.epoch !== epoch) return requireSnapshot(client, 'epoch-changed');
+    if (wanted.seq > head) return requireSnapshot(client, 'from-the-future');
     client.cursor = wanted.seq;
     client.sent = wanted.seq;
     client.resumedFrom = wanted.seq;

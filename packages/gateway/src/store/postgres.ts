@@ -21,7 +21,7 @@ const MAX_CONNECTIONS = 12;
 const MAX_WAITING = 20_000;
 const MAX_RETRIES = 5;
 /** A lock that only gateways take, so that two never write one store. */
-const GATEWAY_LOCK = 0x544e4f4e;
+export const GATEWAY_LOCK = 0x544e4f4e;
 
 interface Effects {
   readonly emitted: EmitStep[];

@@ -25,7 +25,7 @@ interface Row<Properties extends TProperties, Result extends TSchema> extends Om
 
 const closed = { additionalProperties: false };
 
-/** A method that changes nothing. */
+/** A method that changes nothing that lasts. */
 export function read<Properties extends TProperties, Result extends TSchema>(row: Row<Properties, Result>) {
   return { ...row, repeat: 'safe' as const, params: Type.Object(row.params, closed) };
 }

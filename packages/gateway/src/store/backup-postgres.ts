@@ -1,0 +1,102 @@
+// Backup and restore for the shared engine: the rows of one moment into a backup file, and back in one transaction.
+import type { DatabaseSync } from 'node:sqlite';
+import type { Client } from 'pg';
+import { faultpoint } from '../kernel/fault.ts';
+import { StoreOpenError } from './failure.ts';
+import { storedTables } from './migrations.ts';
+import { GATEWAY_LOCK } from './postgres.ts';
+import type { Row, SqlValue } from './sql.ts';
+
+type Progress = (done: { table: string; rows: number }) => void;
+
+const PAGE = 2_000;
+
+/** The columns by which a table is paged. */
+const pagedBy: Readonly<Record<(typeof storedTables)[number], readonly string[]>> = {
+  stream: ['id'],
+  events: ['seq'],
+  sessions: ['ord'],
+  answers: ['principal', 'key'],
+  tokens: ['id'],
+  devices: ['id'],
+  pairings: ['request_id'],
+  audit: ['seq'],
+  audit_chain: ['id'],
+};
+
+export async function copyFromPostgres(url: string, database: DatabaseSync, onProgress: Progress): Promise<void> {
+  await withClient(url, async (client) => {
+    // One snapshot for all tables, while the gateway goes on writing.
+    await client.query('begin isolation level repeatable read read only');
+    for (const table of storedTables) {
+      let rows = 0;
+      for await (const page of pagesOf(client, table)) {
+        const columns = Object.keys(page[0] as Row);
+        const insert = database.prepare(`insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`);
+        for (const row of page) insert.run(...columns.map((column) => row[column] ?? null));
+        rows += page.length;
+        onProgress({ table, rows });
+      }
+    }
+    await client.query('commit');
+  });
+}
+
+export async function copyToPostgres(url: string, database: DatabaseSync, onProgress: Progress): Promise<void> {
+  await withClient(url, async (client) => {
+    const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [GATEWAY_LOCK]);
+    if (!rows[0]?.taken) throw new StoreOpenError('locked', 'A gateway is running on this PostgreSQL database; stop it first');
+    await client.query('begin');
+    await client.query(`truncate ${storedTables.join(', ')}`);
+    for (const table of storedTables) {
+      let count = 0;
+      let page: Row[] = [];
+      const flush = async () => {
+        if (page.length === 0) return;
+        await client.query(`insert into ${table} select * from json_populate_recordset(null::${table}, $1)`, [JSON.stringify(page)]);
+        count += page.length;
+        page = [];
+        onProgress({ table, rows: count });
+      };
+      for (const row of database.prepare(`select * from ${table}`).iterate()) {
+        page.push(row as Row);
+        if (page.length === PAGE) await flush();
+      }
+      await flush();
+    }
+    await client.query(`select setval(pg_get_serial_sequence('sessions', 'ord'), (select coalesce(max(ord), 0) + 1 from sessions), false)`);
+    faultpoint('restore.before-commit');
+    await client.query('commit');
+  });
+}
+
+async function* pagesOf(client: Client, table: (typeof storedTables)[number]): AsyncGenerator<Row[]> {
+  const keys = pagedBy[table];
+  let after: SqlValue[] | undefined;
+  for (;;) {
+    const where = after ? `where (${keys.join(', ')}) > (${keys.map((_, index) => `$${index + 1}`).join(', ')})` : '';
+    const { rows } = await client.query<Row>(`select * from ${table} ${where} order by ${keys.join(', ')} limit ${PAGE}`, after ?? []);
+    const last = rows.at(-1);
+    if (!last) return;
+    yield rows;
+    after = keys.map((key) => last[key] ?? null);
+  }
+}
+
+async function withClient(url: string, work: (client: Client) => Promise<void>): Promise<void> {
+  const { default: pg } = await import('pg');
+  const types = {
+    getTypeParser: (oid: number, format?: 'text' | 'binary') => (oid === 20 ? Number : pg.types.getTypeParser(oid, format as 'text')),
+  };
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, types: types as never });
+  try {
+    await client.connect();
+  } catch (error) {
+    throw new StoreOpenError('unreachable', `Cannot reach PostgreSQL: ${(error as Error).message}; check store.url`, error);
+  }
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,212 @@
+// A backup is one file: a SQLite store of its own with all rows of one moment, and the few files of the home folder that
+// belong to it in a table. It holds no paths, so none can lead anywhere. Either engine writes and reads it.
+import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { readIfThere, syncFolder, writeFileDurably } from '../kernel/durable-file.ts';
+import { faultpoint } from '../kernel/fault.ts';
+import { randomId } from '../kernel/ids.ts';
+import { AUDIT_HEAD_FILE } from './audit-head.ts';
+import { StoreOpenError } from './failure.ts';
+import { storedTables } from './migrations.ts';
+import { checkOwner, integrityFault, openDatabase } from './sqlite-file.ts';
+import { createSqliteRunner } from './sqlite-run.ts';
+import { beginStream } from './stream.ts';
+
+/** The files of the home folder that a backup may carry. Any other name in a backup refuses it whole. */
+const HOME_FILES: readonly string[] = ['tenon.toml', 'token', 'home.key', AUDIT_HEAD_FILE];
+const MAX_HOME_FILE_BYTES = 1_048_576;
+
+export interface BackupSummary {
+  readonly file: string;
+  readonly bytes: number;
+  readonly sessions: number;
+}
+
+/** From a SQLite store that may be in use: SQLite itself copies one consistent moment. */
+export function backupSqlite(options: { home: string; storeFile: string; file: string }): Promise<BackupSummary> {
+  return intoBackup(options, (draft) => {
+    const source = new DatabaseSync(options.storeFile, { readOnly: true, timeout: 5000 });
+    try {
+      source.prepare('vacuum into ?').run(draft);
+    } finally {
+      source.close();
+    }
+  });
+}
+
+/** From any other engine: a new store, filled with its rows. */
+export async function backupRows(
+  options: { home: string; file: string; now: number },
+  fill: (database: DatabaseSync) => Promise<void>,
+): Promise<BackupSummary> {
+  return intoBackup(options, async (draft) => {
+    const { database } = openDatabase({ file: draft, maxBytes: 0, now: options.now });
+    try {
+      database.exec('begin');
+      for (const table of storedTables) database.exec(`delete from ${table}`);
+      await fill(database);
+      database.exec('commit');
+    } finally {
+      database.close();
+    }
+  });
+}
+
+async function intoBackup(options: { home: string; file: string }, fill: (draft: string) => void | Promise<void>): Promise<BackupSummary> {
+  if (existsSync(options.file)) throw new StoreOpenError('storage', `${options.file} exists already; choose another name`);
+  const draft = `${options.file}.new`;
+  clear(draft);
+  try {
+    await fill(draft);
+    return finish(options, draft);
+  } catch (error) {
+    clear(draft);
+    throw error;
+  }
+}
+
+function finish({ home, file }: { home: string; file: string }, draft: string): BackupSummary {
+  chmodSync(draft, 0o600);
+  const database = new DatabaseSync(draft);
+  let sessions: number;
+  try {
+    // In WAL mode the copy would leave files beside itself.
+    database.exec('pragma journal_mode = delete; create table backup_files (name text primary key, content blob not null)');
+    const insert = database.prepare('insert into backup_files (name, content) values (?, ?)');
+    for (const name of HOME_FILES) {
+      const path = join(home, name);
+      if (existsSync(path)) insert.run(name, readFileSync(path));
+    }
+    sessions = (database.prepare('select count(*) as n from sessions').get() as { n: number }).n;
+  } finally {
+    database.close();
+  }
+  syncFile(draft);
+  faultpoint('backup.before-rename');
+  renameSync(draft, file);
+  syncFolder(dirname(file));
+  return { file, bytes: statSync(file).size, sessions };
+}
+
+export interface OpenBackup {
+  readonly database: DatabaseSync;
+  readonly files: ReadonlyMap<string, Buffer>;
+  close(): void;
+}
+
+/** Checks the backup whole before anything is touched. */
+export function openBackup(file: string): OpenBackup {
+  if (!existsSync(file)) throw new StoreOpenError('storage', `There is no backup ${file}`);
+  if (!statSync(file).isFile()) throw new StoreOpenError('foreign', `${file} is not a file`);
+  let database: DatabaseSync;
+  try {
+    database = new DatabaseSync(file, { readOnly: true });
+    checkOwner(database, file);
+  } catch (error) {
+    if (error instanceof StoreOpenError) throw error;
+    throw new StoreOpenError('damaged', `${file} is not a backup that can be read: ${(error as Error).message}`, error);
+  }
+  try {
+    const fault = integrityFault(database);
+    if (fault) throw new StoreOpenError('damaged', `${file} is damaged: ${fault}`);
+    return { database, files: readFiles(database, file), close: () => database.close() };
+  } catch (error) {
+    database.close();
+    if (error instanceof StoreOpenError) throw error;
+    throw new StoreOpenError('foreign', `${file} is a store but not a backup: ${(error as Error).message}`, error);
+  }
+}
+
+function readFiles(database: DatabaseSync, file: string): Map<string, Buffer> {
+  const files = new Map<string, Buffer>();
+  for (const row of database.prepare('select name, length(content) as bytes from backup_files').all() as {
+    name: string;
+    bytes: number;
+  }[]) {
+    if (!HOME_FILES.includes(row.name))
+      throw new StoreOpenError('foreign', `${file} carries a file "${row.name}" that no backup carries; nothing was restored`);
+    if (row.bytes > MAX_HOME_FILE_BYTES)
+      throw new StoreOpenError('foreign', `${file} carries "${row.name}" with ${row.bytes} bytes; nothing was restored`);
+    const { content } = database.prepare('select content from backup_files where name = ?').get(row.name) as { content: Uint8Array };
+    files.set(row.name, Buffer.from(content));
+  }
+  return files;
+}
+
+/**
+ * Puts the rows of a backup in place of a SQLite store, in one step; the old store is kept beside it. Clients that
+ * remember positions of the old stream are told, by a new epoch, that these no longer hold.
+ */
+export function restoreSqlite(backup: string, storeFile: string, at: number): { kept: string | undefined } {
+  const draft = `${storeFile}.restore`;
+  draftFromBackup(backup, draft);
+  const kept = existsSync(storeFile) ? `${storeFile}.before-restore-${at}` : undefined;
+  if (kept) {
+    setWalAside(storeFile, kept);
+    linkSync(storeFile, kept);
+  }
+  faultpoint('restore.before-swap');
+  renameSync(draft, storeFile);
+  syncFolder(dirname(storeFile));
+  faultpoint('restore.after-swap');
+  return { kept };
+}
+
+/** A store with the rows of the backup, of the schema that this Tenon knows, and with a stream of a new life. */
+export function draftFromBackup(backup: string, draft: string): void {
+  clear(draft);
+  const source = new DatabaseSync(backup, { readOnly: true });
+  try {
+    source.prepare('vacuum into ?').run(draft);
+  } finally {
+    source.close();
+  }
+  chmodSync(draft, 0o600);
+  const { database } = openDatabase({ file: draft, maxBytes: 0, now: 0 });
+  try {
+    database.exec('begin; drop table backup_files; delete from events');
+    createSqliteRunner(database).run(beginStream(randomId()), { emitted: [], auditHead: undefined });
+    database.exec('commit; pragma wal_checkpoint(truncate); pragma journal_mode = delete');
+  } finally {
+    database.close();
+  }
+  syncFile(draft);
+}
+
+// A write-ahead log left behind would be read into the restored store. A sound store takes its log in when it is closed;
+// beside a damaged one the log is kept with it.
+function setWalAside(storeFile: string, kept: string): void {
+  try {
+    const database = new DatabaseSync(storeFile);
+    try {
+      database.exec('pragma wal_checkpoint(truncate); pragma journal_mode = delete');
+    } finally {
+      database.close();
+    }
+  } catch {
+    // Damaged: that is why somebody restores.
+  }
+  if (existsSync(`${storeFile}-wal`)) renameSync(`${storeFile}-wal`, `${kept}-wal`);
+  rmSync(`${storeFile}-shm`, { force: true });
+}
+
+/** The files of the home folder, each replaced in one step. */
+export function restoreFiles(home: string, files: ReadonlyMap<string, Buffer>): void {
+  for (const [name, content] of files) {
+    if (readIfThere(join(home, name)) !== content.toString()) writeFileDurably(join(home, name), content);
+  }
+}
+
+function clear(draft: string): void {
+  for (const suffix of ['', '-wal', '-shm', '-journal', '.new']) rmSync(draft + suffix, { force: true });
+}
+
+function syncFile(file: string): void {
+  const handle = openSync(file, 'r+');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
