@@ -17,6 +17,8 @@ export interface HomeSecrets {
 }
 
 export function prepareHome(home: string): void {
+  // Whatever this process makes from here on, store and write-ahead log included, is for its owner only.
+  process.umask(0o077);
   mkdirSync(home, { recursive: true, mode: 0o700 });
 }
 

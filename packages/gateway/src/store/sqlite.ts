@@ -72,7 +72,13 @@ export async function openSqliteStore(options: { file: string; maxBytes: number;
       settle(waiting, done.outcomes[index] as WriteOutcome);
     });
     if (done.events.length > 0) listener.events(done.events);
-    if (closed && queue.length === 0 && underWay.length === 0) worker.postMessage({ kind: 'close' } satisfies ToWriter);
+    if (closed && queue.length === 0 && underWay.length === 0) closeWriter();
+  }
+
+  /** The reader first: the last connection to close removes the write-ahead log. */
+  function closeWriter(): void {
+    database.close();
+    worker.postMessage({ kind: 'close' } satisfies ToWriter);
   }
 
   function settle(waiting: Waiting, outcome: WriteOutcome): void {
@@ -155,10 +161,9 @@ export async function openSqliteStore(options: { file: string; maxBytes: number;
       if (closed) return closed.promise;
       closed = Promise.withResolvers();
       if (broken) closed.resolve();
-      else if (queue.length === 0 && underWay.length === 0) worker.postMessage({ kind: 'close' } satisfies ToWriter);
+      else if (queue.length === 0 && underWay.length === 0) closeWriter();
       else flush();
       await closed.promise;
-      database.close();
       await worker.terminate();
     },
   };
