@@ -35,6 +35,8 @@ export async function openNetServer(options: NetOptions, deps: SocketDeps & Omit
     server.once('error', reject);
     server.listen({ host: options.bind, port: options.port, backlog: 511 }, resolve);
   });
+  // Listened to from the start: with no connection left, draining already ends it.
+  const closed = new Promise<void>((resolve) => server.once('close', resolve));
   const { port } = server.address() as AddressInfo;
   const gate = createGate({ ...options, port });
   const sockets = createSocketServer(deps);
@@ -68,9 +70,8 @@ export async function openNetServer(options: NetOptions, deps: SocketDeps & Omit
       sockets.close();
       server.close();
       server.closeIdleConnections();
-      const done = new Promise<void>((resolve) => server.on('close', resolve));
       deps.clock.after(limits.closeGraceMs.value, () => server.closeAllConnections());
-      await done;
+      await closed;
     },
   };
 }
