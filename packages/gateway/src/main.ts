@@ -1,16 +1,20 @@
-// Runs the gateway as a process: says where it is, and stops when told.
+// Runs the gateway as a process: says where it is, and stops when told. What is heavy is loaded when it is needed.
+import { flushCompileCache } from 'node:module';
 import type { Config } from './config.ts';
-import { StartError, startGateway } from './gateway.ts';
 import { version } from './version.ts';
+
+export { bootWriterAhead as prepareGateway } from './store/sqlite-thread.ts';
 
 export interface RunOptions {
   readonly config: Config;
   readonly json: boolean;
+  /** In place of the one of the token file. */
   readonly token?: string;
 }
 
 /** Resolves with the exit code when the gateway has stopped. */
 export async function runGateway({ config, json, token }: RunOptions): Promise<number> {
+  const { startGateway } = await import('./gateway.ts');
   const gateway = await startGateway({ config, version, ...(token === undefined ? {} : { token }) });
   // The first asks it to drain, the second not to wait any longer.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void gateway.stop(signal));
@@ -18,12 +22,11 @@ export async function runGateway({ config, json, token }: RunOptions): Promise<n
   if (json) process.stdout.write(`${JSON.stringify({ url, port, pid: process.pid, tokenFile })}\n`);
   else {
     process.stdout.write(`Tenon ${version} is running at ${url}\n`);
-    process.stderr.write(
-      `Token file: ${tokenFile}\n${gateway.warnings.map((warning) => `Warning: ${warning}\n`).join('')}Stop with Ctrl-C\n`,
-    );
+    const warnings = gateway.warnings.map((warning) => `Warning: ${warning}\n`);
+    process.stderr.write(`Token file: ${tokenFile}\n${warnings.join('')}Stop with Ctrl-C\n`);
   }
+  // A gateway that is killed never gets to write its compile cache at exit.
+  setImmediate(flushCompileCache);
   await gateway.stopped;
   return 0;
 }
-
-export { StartError };

@@ -1,6 +1,7 @@
 // Opens the store that the settings name.
 import { join } from 'node:path';
 import { openSqliteStore } from './sqlite.ts';
+import { dropWriterThread } from './sqlite-thread.ts';
 import type { Store, StoreListener } from './store.ts';
 
 export interface StoreSettings {
@@ -17,6 +18,7 @@ export async function openStore(settings: StoreSettings, listener: StoreListener
   if (settings.engine === 'sqlite') {
     return openSqliteStore({ file: join(settings.home, STORE_FILE), maxBytes: settings.maxBytes, now: settings.now }, listener);
   }
+  dropWriterThread();
   const { openPostgresStore } = await import('./postgres.ts');
   return openPostgresStore({ url: settings.url, now: settings.now }, listener);
 }

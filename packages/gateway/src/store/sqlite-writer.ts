@@ -1,23 +1,20 @@
 // The writer thread. Operations that arrive together share one transaction, each in its own savepoint, and one fsync.
 // The main thread keeps reading and serving meanwhile.
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { faultpoint } from '../kernel/fault.ts';
 import { operationOf, type WriteRequest } from './operations.ts';
 import { type AuditHead, sql } from './sql.ts';
-import { openDatabase } from './sqlite-file.ts';
+import { type OpenOptions, openDatabase } from './sqlite-file.ts';
 import { createSqliteRunner, type RunEffects, toFailure } from './sqlite-run.ts';
 import type { PlainFailure } from './failure.ts';
 import type { StoredEvent, StreamState } from './stream.ts';
 
-export interface WriterOptions {
-  readonly file: string;
-  readonly maxBytes: number;
-  readonly now: number;
-}
-
 export type WriteOutcome = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly failure: PlainFailure };
 
-export type ToWriter = { readonly kind: 'batch'; readonly requests: readonly WriteRequest[] } | { readonly kind: 'close' };
+export type ToWriter =
+  | { readonly kind: 'open'; readonly options: OpenOptions }
+  | { readonly kind: 'batch'; readonly requests: readonly WriteRequest[] }
+  | { readonly kind: 'close' };
 
 export type FromWriter =
   | { readonly kind: 'ready'; readonly stream: StreamState }
@@ -31,9 +28,11 @@ export type FromWriter =
   | { readonly kind: 'closed' };
 
 const port = parentPort;
-if (port) serve(workerData as WriterOptions);
+port?.once('message', (message: ToWriter) => {
+  if (message.kind === 'open') serve(message.options);
+});
 
-function serve(options: WriterOptions): void {
+function serve(options: OpenOptions): void {
   const reply = (message: FromWriter) => port?.postMessage(message);
   let opened: ReturnType<typeof openDatabase>;
   try {
@@ -53,6 +52,7 @@ function serve(options: WriterOptions): void {
       reply(done);
       return;
     }
+    if (message.kind === 'open') return;
     closeDatabase(database);
     reply({ kind: 'closed' });
     port?.close();

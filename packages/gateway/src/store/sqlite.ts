@@ -1,8 +1,7 @@
 // The embedded engine: a writer thread behind a queue, and a read connection on this thread.
 import { existsSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { dirname, extname, join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { dirname } from 'node:path';
 import { GatewayError } from '@tenon/protocol';
 import type { AnswerSlot } from './answers.ts';
 import { reads, type ReadName, type WriteRequest } from './operations.ts';
@@ -10,7 +9,8 @@ import { schemaVersion, storedTables } from './migrations.ts';
 import { raw, sql, type Dialect, type Operation } from './sql.ts';
 import { integrityFault, openReader } from './sqlite-file.ts';
 import { createSqliteRunner, type RunEffects, toFailure } from './sqlite-run.ts';
-import type { FromWriter, ToWriter, WriteOutcome, WriterOptions } from './sqlite-writer.ts';
+import { takeWriterThread } from './sqlite-thread.ts';
+import type { FromWriter, ToWriter, WriteOutcome } from './sqlite-writer.ts';
 import { StoreOpenError } from './failure.ts';
 import { toGatewayError } from './gateway-error.ts';
 import type { Store, StoreListener } from './store.ts';
@@ -26,12 +26,8 @@ interface Waiting extends WriteRequest {
 }
 
 export async function openSqliteStore(options: { file: string; maxBytes: number; now: number }, listener: StoreListener): Promise<Store> {
-  const here = import.meta.filename;
-  const worker = new Worker(join(dirname(here), `sqlite-writer${extname(here)}`), {
-    workerData: options satisfies WriterOptions,
-    // The thread only runs our statements: it needs little, and a bound here is one on the process.
-    resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 },
-  });
+  const worker = takeWriterThread();
+  worker.postMessage({ kind: 'open', options } satisfies ToWriter);
   const first = await new Promise<FromWriter>((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', reject);
