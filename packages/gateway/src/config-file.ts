@@ -1,13 +1,13 @@
 // Changes to tenon.toml. A person keeps that file too, so a change touches the one value and leaves comments and order
 // as they are; the outcome is parsed again and must mean exactly what was asked, else the file is written anew from its values.
-import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { randomBytes } from 'node:crypto';
+import { mkdirSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonValue, SettingName } from '@tenon/protocol';
 import { stringify, type TomlTable } from 'smol-toml';
 import { findPlaces } from './config-places.ts';
 import { parseToml } from './config.ts';
+import { writeFileDurably } from './kernel/durable-file.ts';
 
 /** The text with these settings changed; `undefined` removes one. Throws ConfigError if the text is not TOML to begin with. */
 export function patchConfigText(text: string, changes: ReadonlyMap<SettingName, JsonValue | undefined>): string {
@@ -26,22 +26,7 @@ export function writeConfigFile(file: string, text: string): void {
   // A link to a file elsewhere stays a link.
   const target = followLink(file);
   mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-  const temporary = `${target}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`;
-  try {
-    const handle = openSync(temporary, 'wx', 0o600);
-    try {
-      const bytes = Buffer.from(text);
-      for (let written = 0; written < bytes.length; ) written += writeSync(handle, bytes, written);
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
-    }
-    renameSync(temporary, target);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
-  syncFolder(dirname(target));
+  writeFileDurably(target, text);
 }
 
 function writeSetting(text: string, path: readonly string[], value: JsonValue): string {
@@ -120,16 +105,5 @@ function followLink(file: string): string {
     return realpathSync(file);
   } catch {
     return file;
-  }
-}
-
-function syncFolder(folder: string): void {
-  // Windows has no way to sync a folder, and needs none.
-  if (process.platform === 'win32') return;
-  const handle = openSync(folder, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }

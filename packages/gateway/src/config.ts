@@ -237,7 +237,7 @@ function fromText(schema: object, text: string): unknown {
   return text;
 }
 
-function show(value: unknown): string {
+export function show(value: unknown): string {
   const text =
     typeof value === 'string' ? JSON.stringify(value) : typeof value === 'object' ? JSON.stringify(value, bigintAsText) : String(value);
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;

@@ -1,0 +1,36 @@
+import { resolve } from 'node:path';
+import { defineCommand } from '../command.ts';
+import { CliError, exitCodes } from '../failure.ts';
+import { readRunning } from '../running.ts';
+import { on, required } from '../values.ts';
+import { showProgress } from './progress.ts';
+
+export const restore = defineCommand({
+  path: 'restore',
+  summary: 'Put a backup in place of what is in the home folder; the gateway must be stopped',
+  examples: ['restore tenon-2026-01-31.tar', 'restore tenon.tar --dry-run', 'restore tenon.tar --yes --home /srv/tenon'],
+  args: { file: required('The backup') },
+  options: { yes: on('Do not ask', 'y'), dryRun: on('Check the backup and change nothing') },
+  async run({ args, options, out, io, config, consent }) {
+    const settings = await config();
+    const running = readRunning(settings.home);
+    if (running) {
+      throw new CliError(
+        'LOCKED',
+        exitCodes.locked,
+        `A gateway (process ${running.pid}) runs in ${settings.home}`,
+        'stop it first with: tenon stop',
+      );
+    }
+    const { restoreBackup } = await import('../../maintenance.ts');
+    if (!options.dryRun) await consent(`Replace everything in ${settings.home}`, settings.home, options.yes);
+    const progress = showProgress(io, out, options.dryRun ? 'Checking' : 'Restoring');
+    const request = { config: settings, file: resolve(args.file), dryRun: options.dryRun, onProgress: progress.report };
+    const result = await restoreBackup(request).finally(progress.end);
+    const { visible } = await import('@tenon/protocol');
+    out.show({ dryRun: options.dryRun, ...result }, () =>
+      options.dryRun ? 'The backup can be restored' : visible(`Restored to ${settings.home}`),
+    );
+    if (!out.json && !options.dryRun) out.talk('Start the gateway with: tenon start');
+  },
+});

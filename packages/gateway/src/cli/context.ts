@@ -1,0 +1,126 @@
+// What a command gets to work with. Everything that costs time to load is behind a function here, so that a command
+// that fails early, or needs no gateway, does not pay for it.
+import type { CallArgs, Client, ClientOptions } from '@tenon/client';
+import type { MethodName, Params, Result } from '@tenon/protocol';
+import type { Config } from '../config.ts';
+import { kebab } from './spec.ts';
+import type { CompletionNode } from './completion.ts';
+import { askConsent } from './consent.ts';
+import { usageError } from './failure.ts';
+import type { Globals } from './globals.ts';
+import type { Io } from './io.ts';
+import type { Output } from './output.ts';
+import { readRunning } from './running.ts';
+import { findTarget, findToken, type Target } from './target.ts';
+
+export const DEFAULT_TIMEOUT_MS = 10_000;
+
+type Loose<Method extends MethodName> = { readonly [Name in keyof Params<Method>]?: unknown };
+
+export interface CommandContext<Args = unknown, Options = unknown> {
+  readonly args: Args;
+  readonly options: Options;
+  readonly globals: Globals;
+  readonly io: Io;
+  readonly out: Output;
+  /** Read anew each time: a command may just have changed it. */
+  config(): Promise<Config>;
+  target(): Promise<Target>;
+  /** A connected client; closed when the command ends. */
+  connect(more?: Pick<ClientOptions, 'events' | 'resume' | 'reconnect'>): Promise<Client>;
+  /** A client that is not connected yet, for a command that listens from the first frame on. */
+  client(more?: Pick<ClientOptions, 'events' | 'resume' | 'reconnect'>): Promise<Client>;
+  /**
+   * Params that the method takes, or a usage error that names the flag. `undefined` counts as left out; `labels` says
+   * where a param came from if not from the flag of its name.
+   */
+  params<Method extends MethodName>(method: Method, given: Loose<Method>, labels?: Record<string, string>): Promise<Params<Method>>;
+  /** Checks the params, connects, calls; a method with a side effect gets an idempotency key. */
+  call<Method extends MethodName>(method: Method, given?: Loose<Method>, labels?: Record<string, string>): Promise<Result<Method>>;
+  /** Whether a gateway was named, or runs in the home folder: then it is asked, rather than its files read behind its back. */
+  hasGateway(): Promise<boolean>;
+  consent(deed: string, name: string, yes: boolean): Promise<void>;
+  /** Everything that can be typed. */
+  words(): Promise<CompletionNode[]>;
+}
+
+export interface OwnedContext {
+  readonly context: CommandContext;
+  close(): Promise<void>;
+}
+
+export function createContext(parsed: Pick<CommandContext, 'args' | 'options' | 'globals' | 'words'>, io: Io, out: Output): OwnedContext {
+  const { globals } = parsed;
+  const clients: Client[] = [];
+  let target: Target | undefined;
+  let shared: Promise<Client> | undefined;
+
+  const context: CommandContext = {
+    ...parsed,
+    io,
+    out,
+    async config() {
+      const { loadConfig } = await import('../config.ts');
+      return loadConfig({ home: globals.home, env: io.env });
+    },
+    async target() {
+      target ??= findTarget(globals, io.env, await context.config());
+      return target;
+    },
+    async client(more = {}) {
+      const [{ createClient }, { WebSocket }, { version }] = await Promise.all([
+        import('@tenon/client'),
+        import('ws'),
+        import('../version.ts'),
+      ]);
+      const { url } = await context.target();
+      const token = await findToken(globals.token, io, await context.target(), await context.config());
+      const client = createClient({
+        url,
+        ...(token === undefined ? {} : { token }),
+        // Of the two at hand, the one that says why it cannot connect.
+        WebSocket,
+        client: { id: 'tenon-cli', version, platform: process.platform, mode: 'cli' },
+        requestTimeoutMs: globals.timeout ?? DEFAULT_TIMEOUT_MS,
+        reconnect: false,
+        ...more,
+      });
+      clients.push(client);
+      return client;
+    },
+    async connect(more) {
+      const client = await context.client(more);
+      await client.connect();
+      return client;
+    },
+    async params<Method extends MethodName>(method: Method, given: Loose<Method>, labels: Record<string, string> = {}) {
+      const [{ matches, methodRow }, { describeAllowed, show }] = await Promise.all([import('@tenon/protocol'), import('../config.ts')]);
+      const { properties, required } = methodRow(method).params;
+      const needed: readonly string[] = required ?? [];
+      const params = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+      for (const [name, schema] of Object.entries(properties)) {
+        const label = labels[name] ?? `--${kebab(name)}`;
+        if (name in params ? !matches(schema, params[name]) : needed.includes(name)) {
+          const problem = name in params ? `cannot be ${show(params[name])}; it` : 'is missing; it';
+          throw usageError(`${label} ${problem} must be ${describeAllowed(schema)}`);
+        }
+      }
+      return params as Params<Method>;
+    },
+    async call<Method extends MethodName>(method: Method, given: Loose<Method> = {}, labels?: Record<string, string>) {
+      const params = await context.params(method, given, labels);
+      const { methodRow } = await import('@tenon/protocol');
+      const keyed = methodRow(method).repeat === 'keyed' ? { idempotencyKey: crypto.randomUUID(), ...params } : params;
+      shared ??= context.connect();
+      const client = await shared;
+      return client.call(method, ...([keyed] as unknown as CallArgs<Method>));
+    },
+    async hasGateway() {
+      const named = globals.url !== undefined || globals.port !== undefined || Boolean(io.env.TENON_URL);
+      return named || readRunning((await context.config()).home) !== undefined;
+    },
+    consent: (deed, name, yes) => askConsent({ deed, name, yes }, io),
+  };
+
+  return { context, close: async () => void (await Promise.allSettled(clients.map((client) => client.close()))) };
+}

@@ -1,0 +1,30 @@
+// The bundle's entry: the real world, and the end of the process.
+import { runCli } from './program.ts';
+import type { Io } from './io.ts';
+
+export { runCli };
+
+export function main(): void {
+  // Whoever reads us may stop reading (`tenon events | head`): that ends the program, and is no error.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  void runCli(process.argv.slice(2), processIo).then((code) => {
+    // A pipe takes what was written a little later, and exit() would not wait for it.
+    process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
+  });
+}
+
+const processIo: Io = {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  stdin: process.stdin,
+  env: process.env,
+  now: () => Date.now(),
+  interrupted() {
+    const controller = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => controller.abort());
+    return controller.signal;
+  },
+};
+
+// From source: `node packages/gateway/src/cli/entry.ts`. The bundle is started by bin/load-bundle.cjs.
+if (import.meta.main) main();
