@@ -12,7 +12,17 @@ import { toGatewayError } from './gateway-error.ts';
 import { migrationsAfter, schemaVersion, storedTables } from './migrations.ts';
 import { laneOf, operationOf, type ReadName, reads, type WriteName } from './operations.ts';
 import { createInOrder } from './in-order.ts';
-import { type AuditHead, type Dialect, type EmitStep, type Operation, type QueryResult, Refusal, render, type Row } from './sql.ts';
+import {
+  type AuditHead,
+  type Dialect,
+  type EmitStep,
+  type Operation,
+  type QueryResult,
+  Refusal,
+  render,
+  type Row,
+  type SqlValue,
+} from './sql.ts';
 import type { Store, StoreListener } from './store.ts';
 import { beginStream, readStream, streamState, type StoredEvent } from './stream.ts';
 
@@ -28,6 +38,10 @@ interface Effects {
   auditHead: AuditHead | undefined;
 }
 
+function noEffects(): Effects {
+  return { emitted: [], auditHead: undefined };
+}
+
 export async function openPostgresStore(options: { url: string; now: number }, listener: StoreListener): Promise<Store> {
   const pool = await openPool(options.url, listener);
   const stats = { commits: 0, operations: 0, refused: 0, failed: 0 };
@@ -39,8 +53,7 @@ export async function openPostgresStore(options: { url: string; now: number }, l
     await pool.end();
     throw error;
   }
-  const run = <Result>(operation: Operation<Result>) =>
-    withClient(pool, (client) => drive(client, operation, { emitted: [], auditHead: undefined }));
+  const run = <Result>(operation: Operation<Result>) => withClient(pool, (client) => drive(client, operation, noEffects()));
   const stream = await run(streamState({}));
   const lanes = createLanes();
   const inOrder = createInOrder<StoredEvent>({
@@ -53,7 +66,7 @@ export async function openPostgresStore(options: { url: string; now: number }, l
 
   async function write(name: WriteName, args: unknown, slot: AnswerSlot | undefined): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
-      const effects: Effects = { emitted: [], auditHead: undefined };
+      const effects = noEffects();
       try {
         const { value, events } = await transact(pool, operationOf({ name, args, slot }, 'postgres'), effects);
         stats.commits++;
@@ -147,68 +160,54 @@ async function transact<Result>(
   operation: Operation<Result>,
   effects: Effects,
 ): Promise<{ value: Result; events: StoredEvent[] }> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  const onError = (error: Error) => {
-    broken = error;
-  };
-  client.on('error', onError);
-  try {
-    await client.query('begin');
-    let finished: { value: Result; events: StoredEvent[]; transaction: string };
+  return withClient(pool, async (client, discard) => {
+    const transaction = await begin(client);
+    let value: Result;
     try {
-      const value = await drive(client, operation, effects);
-      finished = { value, ...(await appendEvents(client, effects.emitted)) };
+      value = await drive(client, operation, effects);
     } catch (error) {
       await client.query('rollback').catch(() => {});
       throw error;
     }
     faultpoint('postgres.before-commit');
+    let events: StoredEvent[] = [];
     try {
-      await client.query('commit');
+      events = await commit(client, effects.emitted);
     } catch (error) {
-      broken = error as Error;
-      if (!(await wasCommitted(pool, finished.transaction))) throw error;
+      discard(error as Error);
+      if (!isConnectionLoss(error) || !(await wasCommitted(pool, transaction))) throw error;
     }
     faultpoint('postgres.after-commit');
-    return finished;
-  } catch (error) {
-    if (isConnectionLoss(error)) broken = error as Error;
-    throw error;
-  } finally {
-    client.off('error', onError);
-    client.release(broken);
-  }
+    return { value, events };
+  });
 }
 
-/** Numbers the events and writes them, in one statement; says which transaction this is. */
-async function appendEvents(client: PoolClient, emitted: readonly EmitStep[]): Promise<{ events: StoredEvent[]; transaction: string }> {
+/** Says which transaction this is, so that its end can be looked up. */
+async function begin(client: PoolClient): Promise<string> {
+  const answers = await client.query('begin; select pg_current_xact_id()::text as transaction');
+  const [, named] = answers as unknown as [unknown, { rows: [{ transaction: string }] }];
+  return named.rows[0].transaction;
+}
+
+/**
+ * Numbers the events, writes them and commits, in one message: the row that everybody takes positions from is locked
+ * only while PostgreSQL itself is at work, never while the network is.
+ */
+async function commit(client: PoolClient, emitted: readonly EmitStep[]): Promise<StoredEvent[]> {
   if (emitted.length === 0) {
-    const { rows } = await client.query<{ transaction: string }>({
-      name: 'transaction',
-      text: 'select pg_current_xact_id()::text as transaction',
-    });
-    return { events: [], transaction: rows[0]?.transaction ?? '' };
+    await client.query('commit');
+    return [];
   }
-  const { rows } = await client.query<{ head: number; transaction: string }>({
-    name: 'append-events',
-    text: `with positions as (update stream set head = head + $5 where id = 1 returning head),
-      written as (
-        insert into events (seq, event, payload, session_key, at)
-        select head - $5 + n, e, p, s, a from positions, unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) with ordinality as t(e, p, s, a, n))
-      select head, pg_current_xact_id()::text as transaction from positions`,
-    values: [
-      emitted.map((step) => step.event),
-      emitted.map((step) => step.payload),
-      emitted.map((step) => step.sessionKey),
-      emitted.map((step) => step.at),
-      emitted.length,
-    ],
-  });
-  const { head = 0, transaction = '' } = rows[0] ?? {};
-  const first = head - emitted.length + 1;
-  const events = emitted.map(({ event, payload, sessionKey }, index) => ({ seq: first + index, event, payload, sessionKey }));
-  return { events, transaction };
+  const literal = (value: SqlValue) => (typeof value === 'string' ? client.escapeLiteral(value) : String(value));
+  const rows = emitted.map(({ event, payload, sessionKey, at }, index) =>
+    [index + 1, event, payload, sessionKey, at].map(literal).join(', '),
+  );
+  const [inserted] = (await client.query(`
+    with positions as (update stream set head = head + ${emitted.length} where id = 1 returning head)
+    insert into events (seq, event, payload, session_key, at)
+    select head - ${emitted.length} + n, e, p, s, a from positions, (values (${rows.join('), (')})) as t(n, e, p, s, a) returning seq;
+    commit`)) as unknown as [{ rows: { seq: number }[] }];
+  return emitted.map(({ event, payload, sessionKey }, index) => ({ seq: inserted.rows[index]?.seq ?? 0, event, payload, sessionKey }));
 }
 
 /** Looked up, never guessed: PostgreSQL remembers how recent transactions ended. */
@@ -255,21 +254,25 @@ async function query(client: PoolClient, { text, values }: { text: string; value
   return { rows: result.rows, changed: result.rowCount ?? 0 };
 }
 
-async function withClient<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+/** A connection for the time of the work. One that broke, or that the work discards, is not used again. */
+async function withClient<Result>(
+  pool: Pool,
+  work: (client: PoolClient, discard: (reason: Error) => void) => Promise<Result>,
+): Promise<Result> {
   const client = await pool.connect();
-  let failed: Error | undefined;
-  const onError = (error: Error) => {
-    failed = error;
+  let broken: Error | undefined;
+  const discard = (reason: Error) => {
+    broken = reason;
   };
-  client.on('error', onError);
+  client.on('error', discard);
   try {
-    return await work(client);
+    return await work(client, discard);
   } catch (error) {
-    if (isConnectionLoss(error)) failed = error as Error;
+    if (isConnectionLoss(error)) broken = error as Error;
     throw error;
   } finally {
-    client.off('error', onError);
-    client.release(failed);
+    client.off('error', discard);
+    client.release(broken);
   }
 }
 
@@ -341,7 +344,7 @@ async function migrate(pool: Pool): Promise<void> {
         await client.query('insert into tenon_schema (version, name) values ($1, $2)', [migration.version, migration.name]);
         faultpoint('postgres.migrating');
       }
-      if (version === 0) await drive(client, beginStream(randomId()), { emitted: [], auditHead: undefined });
+      if (version === 0) await drive(client, beginStream(randomId()), noEffects());
       await client.query('commit');
     } catch (error) {
       await client.query('rollback').catch(() => {});
