@@ -200,6 +200,7 @@ export async function startGateway({ config, version, token, clock = systemClock
         eventMs: limits.eventRetentionMs.value,
         eventCount: limits.eventRetentionCount.value,
         auditCount: limits.auditRetentionCount.value,
+        credentialMs: limits.credentialRetentionMs.value,
       };
       try {
         while ((await store.write('retention.sweep', { at: clock.now(), keep })).more);

@@ -43,6 +43,11 @@ export const limits = {
   },
   eventRetentionMs: { value: 86_400_000, unit: 'ms', summary: 'How long an event is kept for resume.' },
   auditRetentionCount: { value: 100_000, unit: 'count', summary: 'Audit records kept; older ones are cut off with their hash as anchor.' },
+  credentialRetentionMs: {
+    value: 2_592_000_000,
+    unit: 'ms',
+    summary: 'How long a token or device is still listed after it was revoked or has expired.',
+  },
   pageSize: { value: 200, unit: 'count', summary: 'Rows of one page of a list.' },
 } as const satisfies Record<string, LimitSpec>;
 

@@ -7,6 +7,8 @@ export interface Retention {
   readonly eventMs: number;
   readonly eventCount: number;
   readonly auditCount: number;
+  /** After it was revoked or has expired. */
+  readonly credentialMs: number;
 }
 
 /** Rows that one sweep removes from one table at most, so that nobody waits behind it. */
@@ -39,6 +41,9 @@ export function* sweep(args: { at: number; keep: Retention }): Operation<Swept> 
   for (const { request_id, device_id } of lapsed) {
     yield* emit('device.pair.resolved', { requestId: request_id, deviceId: device_id, decision: 'expired' }, at);
   }
+  const ended = at - keep.credentialMs;
+  yield* change(sql`delete from tokens where revoked_at < ${ended} or expires_at < ${ended}`);
+  yield* change(sql`delete from devices where revoked_at < ${ended}`);
   const audit = yield* trimAudit({ keep: keep.auditCount, limit: STEP });
   return { answers, events, pairings: lapsed.length, audit, more: answers === STEP || events === STEP || audit === STEP };
 }
