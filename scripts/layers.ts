@@ -17,7 +17,7 @@ const gatewayLayers: Readonly<Record<string, readonly string[]>> = {
   rpc: ['agent', 'host', 'model', 'store', 'config', 'kernel'],
   net: ['rpc', 'agent', 'host', 'model', 'store', 'config', 'kernel'],
   gateway: ['net', 'rpc', 'agent', 'host', 'model', 'store', 'config', 'kernel'],
-  main: ['gateway', 'config', 'kernel'],
+  main: ['gateway', 'rpc', 'store', 'config', 'kernel'],
   cli: ['main', 'gateway', 'config', 'kernel'],
 };
 
@@ -139,6 +139,8 @@ function layerOf(path: string): string | undefined {
   if (folder !== undefined) return folder;
   if (file === undefined) return undefined;
   const name = file.replace(/\.[a-z]+$/, '');
+  // What starts a gateway, or works on its home without one.
+  if (name === 'maintenance') return 'main';
   return name === 'gateway' || name === 'main' ? name : 'config';
 }
 

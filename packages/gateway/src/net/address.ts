@@ -4,8 +4,6 @@ import { isIPv4, isIPv6 } from 'node:net';
 /** IPv4 as it is, also when mapped into IPv6; IPv6 by its /64, which one peer usually has whole; zone ids dropped. */
 export function bucketOf(address: string | undefined): string {
   const bare = (address ?? '').split('%')[0] ?? '';
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1];
-  if (mapped && isIPv4(mapped)) return mapped;
   if (isIPv4(bare)) return bare;
   if (!isIPv6(bare)) return 'unknown';
   const groups = expand(bare);
@@ -25,7 +23,12 @@ export function isLoopback(address: string): boolean {
 }
 
 function expand(address: string): number[] {
-  const [head = '', tail] = address.split('::');
+  // The last two groups may be written as an IPv4 address.
+  const plain = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
+    const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number);
+    return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+  });
+  const [head = '', tail] = plain.split('::');
   const parse = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)));
   const left = parse(head);
   if (tail === undefined) return left;

@@ -1,6 +1,9 @@
 // The HTTP side of the port: a few fixed pages, matched by their exact path. A path that needs decoding is no path of ours.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { errors, GatewayError, limits } from '@tenon/protocol';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { errors, GatewayError, limits, visible } from '@tenon/protocol';
+import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import { statusOf } from '../rpc/dispatch.ts';
 import { bucketOf } from './address.ts';
@@ -71,15 +74,17 @@ export function createHttpHandler(deps: HttpDeps): (request: IncomingMessage, re
 async function answer(request: IncomingMessage, deps: HttpDeps): Promise<Answer> {
   const refusal = deps.gate.refusal(request);
   if (refusal) {
-    deps.incidents.record(`http.${refusal.kind}`, bucketOf(request.socket.remoteAddress), { value: refusal.value.slice(0, 256) });
+    deps.incidents.record(`http.${refusal.kind}`, bucketOf(request.socket.remoteAddress), { value: visible(refusal.value.slice(0, 256)) });
     return {
       ...fromError(new GatewayError('FORBIDDEN_ORIGIN', `Refused because of the ${refusal.kind} of this request`)),
       status: refusal.status,
     };
   }
   if (request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined) {
-    if (request.headers['content-length'] !== '0')
+    if (request.headers['content-length'] !== '0') {
+      deps.incidents.record('http.body', bucketOf(request.socket.remoteAddress));
       return { ...fromError(new GatewayError('TOO_LARGE', 'No page here takes a body')), headers: { connection: 'close' } };
+    }
   }
   const path = (request.url ?? '').split('?', 1)[0] ?? '';
   const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
@@ -112,23 +117,31 @@ function send(request: IncomingMessage, response: ServerResponse, { status, type
 }
 
 /** Node's own answers (bad syntax, headers too large, too slow), with our headers. */
-export function onClientError(error: Error & { code?: string }, socket: import('node:stream').Duplex): void {
-  if (socket.destroyed || !socket.writable) return;
-  const status =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? '431 Request Header Fields Too Large'
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? '408 Request Timeout'
-        : '400 Bad Request';
-  endSocket(socket, status);
+export function createClientErrorHandler({ incidents, clock }: { incidents: Incidents; clock: Clock }) {
+  return (error: Error & { code?: string }, socket: Duplex): void => {
+    if (socket.destroyed || !socket.writable) return;
+    const [kind, status] = clientErrors[error.code ?? ''] ?? ['malformed', '400 Bad Request'];
+    const { remoteAddress, bytesRead } = socket as Socket;
+    // Browsers open sockets ahead of need and then say nothing: no reason to note that.
+    if (bytesRead > 0) incidents.record(`http.${kind}`, bucketOf(remoteAddress), { code: error.code ?? 'unknown' });
+    endSocket(socket, clock, status);
+  };
 }
 
+const clientErrors: Readonly<Record<string, readonly [kind: string, status: string]>> = {
+  HPE_HEADER_OVERFLOW: ['headers', '431 Request Header Fields Too Large'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['timeout', '408 Request Timeout'],
+};
+
 /** An answer on a bare socket, where no response object exists. */
-export function endSocket(socket: import('node:stream').Duplex, status: string, headers: Record<string, string> = {}): void {
+export function endSocket(socket: Duplex, clock: Clock, status: string, headers: Record<string, string> = {}): void {
   const lines = Object.entries({ ...securityHeaders(), ...headers, connection: 'close', 'content-length': '0' }).map(
     ([name, value]) => `${name}: ${value}`,
   );
-  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('\r\n')}\r\n\r\n`);
+  // A peer may keep its half open for ever: what still comes is dropped, and soon so is the socket.
+  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('\r\n')}\r\n\r\n`).resume();
+  const cut = clock.after(limits.closeGraceMs.value, () => socket.destroy());
+  socket.once('close', () => cut.cancel());
 }
 
 export const httpServerOptions = {

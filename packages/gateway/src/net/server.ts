@@ -3,10 +3,10 @@
 import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { limits } from '@tenon/protocol';
+import { limits, visible } from '@tenon/protocol';
 import { bucketOf } from './address.ts';
 import { createGate } from './gate.ts';
-import { createHttpHandler, endSocket, type HttpDeps, httpServerOptions, onClientError } from './http.ts';
+import { createClientErrorHandler, createHttpHandler, endSocket, type HttpDeps, httpServerOptions } from './http.ts';
 import { createSocketServer, type SocketDeps } from './ws.ts';
 
 export interface NetOptions {
@@ -40,22 +40,24 @@ export async function openNetServer(options: NetOptions, deps: SocketDeps & Omit
   const { port } = server.address() as AddressInfo;
   const gate = createGate({ ...options, port });
   const sockets = createSocketServer(deps);
-  server.on('request', createHttpHandler({ ...deps, gate }));
-  server.on('clientError', onClientError);
+  const handleRequest = createHttpHandler({ ...deps, gate });
+  // Node answers an `Expect` by itself, before the gate and without our headers, unless these are listened to.
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, handleRequest);
+  server.on('clientError', createClientErrorHandler(deps));
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
     const address = bucketOf(request.socket.remoteAddress);
     const refusal = gate.refusal(request);
     if (refusal) {
-      deps.incidents.record(`ws.${refusal.kind}`, address, { value: refusal.value.slice(0, 256) });
-      return endSocket(socket, `${refusal.status} ${STATUS_CODES[refusal.status]}`);
+      deps.incidents.record(`ws.${refusal.kind}`, address, { value: visible(refusal.value.slice(0, 256)) });
+      return endSocket(socket, deps.clock, `${refusal.status} ${STATUS_CODES[refusal.status]}`);
     }
     const full = sockets.full(address);
     if (full) {
       deps.incidents.record('ws.full', address, { limit: full });
-      return endSocket(socket, '503 Service Unavailable', { 'retry-after': '5' });
+      return endSocket(socket, deps.clock, '503 Service Unavailable', { 'retry-after': '5' });
     }
-    if (request.url !== '/' && request.url !== '/ws') return endSocket(socket, '404 Not Found');
+    if (request.url !== '/' && request.url !== '/ws') return endSocket(socket, deps.clock, '404 Not Found');
     sockets.upgrade(request, socket, head);
   });
 

@@ -32,9 +32,9 @@ pre { padding: .75rem 1rem; border: 1px solid color-mix(in srgb, currentColor 25
 </head>
 <body>
 <main>
-<h1>Tenon gateway ${escape(version)}</h1>
+<h1>Tenon gateway ${escapeHtml(version)}</h1>
 <p class="state"><span class="dot" aria-hidden="true"></span><span>${health.ok ? 'Running and well' : 'Running, with a problem'}</span></p>
-${notes.length > 0 ? `<ul>${notes.map((note) => `<li>${escape(note)}</li>`).join('')}</ul>` : ''}
+${notes.length > 0 ? `<ul>${notes.map((note) => `<li>${escapeHtml(note)}</li>`).join('')}</ul>` : ''}
 <p>Talk to it from a terminal:</p>
 <pre><code>npx tenon status
 npx tenon session new --title "First session"
@@ -46,6 +46,6 @@ npx tenon session ls</code></pre>
 `;
 }
 
-function escape(text: string): string {
+function escapeHtml(text: string): string {
   return visible(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
