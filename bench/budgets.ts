@@ -1,0 +1,156 @@
+// What is measured, how its limit is measured beside it, and what Tenon allows itself: one row per figure. The table in
+// the terminal, the JSON file and docs/benchmarks.md are made from these rows.
+
+export type Unit = 'ms' | '/s' | 'MB';
+
+export type Budget =
+  | { readonly kind: 'ratio'; readonly atMost: number }
+  | { readonly kind: 'at-most'; readonly value: number }
+  | { readonly kind: 'at-least'; readonly value: number };
+
+export interface FigureRow {
+  readonly id: string;
+  readonly what: string;
+  readonly unit: Unit;
+  /** How the limit is measured, in the same run; undefined when nothing bare does the same work. */
+  readonly limitIs?: string;
+  /** Omitted: for information. */
+  readonly budget?: Budget;
+}
+
+const ratio = (atMost: number): Budget => ({ kind: 'ratio', atMost });
+const atMost = (value: number): Budget => ({ kind: 'at-most', value });
+const atLeast = (value: number): Budget => ({ kind: 'at-least', value });
+
+const WS_AND_FSYNC = 'bare ws echo of the same bytes, and one 4 kB append with fdatasync';
+
+const fixed: readonly FigureRow[] = [
+  { id: 'start.cold', what: 'cold start to first health, prepared home', unit: 'ms', limitIs: 'spawn of node -e 0', budget: ratio(4.5) },
+  { id: 'start.first', what: 'very first start, empty home', unit: 'ms', limitIs: 'spawn of node -e 0' },
+  { id: 'memory.idle', what: 'resident memory, idle', unit: 'MB', limitIs: 'a bare node process that waits', budget: atMost(90) },
+  { id: 'size.package', what: 'package tenon, unpacked', unit: 'MB' },
+  { id: 'size.install', what: 'package tenon and its runtime dependencies', unit: 'MB', budget: atMost(80) },
+  {
+    id: 'connect.p50',
+    what: 'connect: open, connect, hello-ok; p50',
+    unit: 'ms',
+    limitIs: 'bare ws: open, one echo of the same bytes',
+    budget: ratio(1.5),
+  },
+  { id: 'health.p50', what: 'health, 1 in flight, p50', unit: 'ms', limitIs: 'bare ws echo', budget: ratio(2) },
+  { id: 'health.rate', what: 'health, 64 in flight', unit: '/s', limitIs: 'bare ws echo, 64 in flight', budget: atLeast(15_000) },
+  { id: 'health.busy', what: 'health while 64 patches are in flight, p50', unit: 'ms', limitIs: 'bare ws echo' },
+  { id: 'patch.p50', what: 'sessions.patch, durable, 1 in flight, p50', unit: 'ms', limitIs: WS_AND_FSYNC, budget: ratio(2.3) },
+  { id: 'patch.keyed.p50', what: 'the same with an idempotency key', unit: 'ms', limitIs: WS_AND_FSYNC, budget: ratio(2.3) },
+  {
+    id: 'patch.rate',
+    what: 'sessions.patch, durable, 64 in flight',
+    unit: '/s',
+    limitIs: 'bare SQLite: 64 updates and events a commit, one thread',
+    budget: atLeast(8_000),
+  },
+  {
+    id: 'patch.keyed.rate',
+    what: 'the same with idempotency keys',
+    unit: '/s',
+    limitIs: 'bare SQLite: 64 updates and events a commit, one thread',
+    budget: atLeast(8_000),
+  },
+  {
+    id: 'postgres.patch.p50',
+    what: 'sessions.patch on PostgreSQL, 1 in flight, p50',
+    unit: 'ms',
+    limitIs: 'bare ws echo, and one bare pg update and its commit',
+  },
+  {
+    id: 'postgres.patch.rate',
+    what: 'sessions.patch on PostgreSQL, 64 in flight',
+    unit: '/s',
+    limitIs: 'bare pg: 12 connections, one update a commit',
+    budget: atLeast(1_500),
+  },
+  {
+    id: 'postgres.patch.keyed.rate',
+    what: 'the same with idempotency keys',
+    unit: '/s',
+    limitIs: 'bare pg: 12 connections, one update a commit',
+    budget: atLeast(1_500),
+  },
+  { id: 'restart.loaded', what: 'kill -9 under load to health again', unit: 'ms', limitIs: 'spawn of node -e 0', budget: atMost(1_000) },
+  {
+    id: 'restart.large',
+    what: 'kill -9 under load to health again, store of about 100 MB',
+    unit: 'ms',
+    limitIs: 'spawn of node -e 0',
+    budget: atMost(1_000),
+  },
+];
+
+export const FAN_OUT_SIZES = [1, 10, 100] as const;
+
+const fanOut: readonly FigureRow[] = FAN_OUT_SIZES.flatMap((clients): FigureRow[] => [
+  {
+    id: `fan-out.${clients}`,
+    what: `sessions.changed from its commit to the last of ${counted(clients, 'client')}, p50`,
+    unit: 'ms',
+    limitIs: 'bare ws broadcast of the same bytes to as many',
+    budget: ratio(1.3),
+  },
+  { id: `fan-out.${clients}.whole`, what: `the same from the send of the patch, commit included`, unit: 'ms' },
+]);
+
+/** The shapes of sessions.list that are measured, each with a page of 100. */
+export const LIST_SHAPES = {
+  first: 'first page',
+  middle: 'page in the middle',
+  rare: 'search, 1 of 1000 match',
+  common: 'search, all match',
+} as const;
+
+export type ListShape = keyof typeof LIST_SHAPES;
+
+/** The rows of the figures that depend on how many sessions there are. */
+function bySize(size: number): FigureRow[] {
+  const at = `at ${spell(size)} sessions`;
+  const lists = Object.entries(LIST_SHAPES).map(
+    ([shape, words]): FigureRow => ({
+      id: `list.${shape}.${size}`,
+      what: `sessions.list ${at}, ${words}, p50`,
+      unit: 'ms',
+      limitIs: 'bare SQLite read of the page, and bare ws of as many bytes',
+      budget: atMost(2),
+    }),
+  );
+  return [
+    ...lists,
+    { id: `create.${size}`, what: `sessions.create ${at}, p50`, unit: 'ms', limitIs: WS_AND_FSYNC },
+    { id: `patch.${size}`, what: `sessions.patch ${at}, p50`, unit: 'ms', limitIs: WS_AND_FSYNC },
+  ];
+}
+
+/** How much dearer a write is at the largest size than at the smallest. */
+function flatness(sizes: readonly number[]): FigureRow[] {
+  const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
+  if (least === most) return [];
+  return ['create', 'patch'].map((method) => ({
+    id: `${method}.flat`,
+    what: `sessions.${method}, p50 at ${spell(most)} against ${spell(least)} sessions`,
+    unit: 'ms',
+    limitIs: `the same at ${spell(least)}`,
+    budget: ratio(1.5),
+  }));
+}
+
+export function figureRows(sizes: readonly number[]): readonly FigureRow[] {
+  return [...fixed, ...fanOut, ...sizes.flatMap(bySize), ...flatness(sizes)];
+}
+
+/** 1000000 → 1M, 10000 → 10k. */
+export function spell(count: number): string {
+  if (count >= 1_000_000 && count % 100_000 === 0) return `${count / 1_000_000}M`;
+  return count >= 1_000 && count % 100 === 0 ? `${count / 1_000}k` : String(count);
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,51 @@
+// A store with many sessions, in seconds: made by the store itself, then filled by one statement. The rows are what
+// `sessions.create` would have written; the search index is built at the end.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { openStore, STORE_FILE } from '../packages/gateway/src/store/open.ts';
+
+/** Every session has it in its title. */
+export const COMMON_WORD = 'session';
+/** One session of a thousand has it. */
+export const RARE_WORD = 'topic007';
+
+/** From 0. */
+export const sessionKey = (number: number | string) => `agent:main:b${number}`;
+
+export async function fillHome(home: string, sessions: number): Promise<void> {
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  const store = await openStore(
+    { home, engine: 'sqlite', url: '', maxBytes: 0, now: Date.now() },
+    { events() {}, auditHead() {}, health() {} },
+  );
+  await store.close();
+  const database = new DatabaseSync(join(home, STORE_FILE));
+  try {
+    fill(database, sessions);
+  } finally {
+    database.close();
+  }
+}
+
+function fill(database: DatabaseSync, sessions: number): void {
+  // Whatever keeps an index up to date row by row is taken away and put back: building it at the end is far faster.
+  const upkeep = database
+    .prepare(`select type, name, sql from sqlite_master where tbl_name = 'sessions' and type in ('index', 'trigger') and sql is not null`)
+    .all() as { type: string; name: string; sql: string }[];
+  database.exec('pragma synchronous = off; pragma cache_size = -262144; begin');
+  for (const { type, name } of upkeep) database.exec(`drop ${type} ${name}`);
+  const at = Date.now() - 86_400_000;
+  database
+    .prepare(
+      `insert into sessions (key, session_id, agent_id, title, label, pinned, archived, revision, words, created_at, updated_at)
+       with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n < ?)
+       select 'agent:main:b' || n, lower(hex(randomblob(8))), 'main', format('Session %d topic%03d', n, n % 1000), null, 0, 0, 1,
+         format('session %d topic%03d agent main b%d', n, n % 1000, n), ? + n, ? + n
+       from numbers`,
+    )
+    .run(sessions - 1, at, at);
+  database.exec(`insert into session_words (session_words) values ('rebuild')`);
+  for (const { sql } of upkeep) database.exec(sql);
+  database.exec('commit; analyze; pragma wal_checkpoint(truncate)');
+}
