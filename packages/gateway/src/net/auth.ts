@@ -36,6 +36,7 @@ const TOUCH_EVERY_MS = 60_000;
 
 export function createAuthenticator({ mode, store, clock, log, incidents }: AuthDeps): Authenticator {
   const failures = createWindow({ limit: limits.authFailuresPerMinute.value, windowMs: 60_000, clock });
+  const pairings = createWindow({ limit: limits.authFailuresPerMinute.value, windowMs: 60_000, clock });
   const everybody = createPrincipal({ id: 'none', method: 'none', scopes: ['operator.admin'] });
 
   async function connect(params: ConnectParams, challenge: Challenge, address: string): Promise<Principal> {
@@ -43,28 +44,33 @@ export function createAuthenticator({ mode, store, clock, log, incidents }: Auth
     const { auth, device } = params;
     if (auth?.token !== undefined) return tryCredential(address, () => byToken(auth.token as string));
     if (device) return tryCredential(address, () => byDevice(device, params, challenge, address));
+    incidents.record('auth.missing', address);
     throw new GatewayError('UNAUTHORIZED', 'A token or a paired device is needed', { details: { code: 'AUTH_REQUIRED' } });
   }
 
   /** Counts wrong credentials only: who sends none at all cannot lock anybody out. */
   async function tryCredential(address: string, attempt: () => Promise<Principal>): Promise<Principal> {
+    checkFailures(address);
+    const [outcome] = await Promise.allSettled([attempt()]);
+    // Once more, and for right and wrong alike: many that are tried side by side must not tell which of them is right.
+    checkFailures(address);
+    if (outcome.status === 'fulfilled') return outcome.value;
+    const error: unknown = outcome.reason;
+    if (error instanceof GatewayError && error.code === 'UNAUTHORIZED') {
+      failures.hit(address);
+      incidents.record('auth.failed', address, error.details);
+    }
+    throw error;
+  }
+
+  function checkFailures(address: string): void {
     const waitMs = failures.waitMs(address);
-    if (waitMs > 0) {
-      incidents.record('auth.rate-limited', address);
-      throw new GatewayError('RATE_LIMITED', 'Too many wrong credentials from this address', {
-        retryAfterMs: waitMs,
-        details: { code: 'AUTH_RATE_LIMITED' },
-      });
-    }
-    try {
-      return await attempt();
-    } catch (error) {
-      if (error instanceof GatewayError && error.code === 'UNAUTHORIZED') {
-        failures.hit(address);
-        incidents.record('auth.failed', address, error.details);
-      }
-      throw error;
-    }
+    if (waitMs === 0) return;
+    incidents.record('auth.rate-limited', address);
+    throw new GatewayError('RATE_LIMITED', 'Too many wrong credentials from this address', {
+      retryAfterMs: waitMs,
+      details: { code: 'AUTH_RATE_LIMITED' },
+    });
   }
 
   async function byToken(token: string): Promise<Principal> {
@@ -99,8 +105,17 @@ export function createAuthenticator({ mode, store, clock, log, incidents }: Auth
 
   async function askToPair(device: DeviceProof, params: ConnectParams, address: string): Promise<GatewayError> {
     const wanted = (params.scopes ?? ['operator.read']).filter((scope): scope is Scope => (scopeNames as string[]).includes(scope));
+    // Each new request is an event and an audit record: nobody may fill either without a credential.
+    const waitMs = pairings.waitMs(address);
+    if (waitMs > 0) {
+      incidents.record('device.pair.rate-limited', address);
+      return new GatewayError('RATE_LIMITED', 'Too many requests to pair from this address', {
+        retryAfterMs: waitMs,
+        details: { code: 'PAIRING_RATE_LIMITED' },
+      });
+    }
     const requestedAt = clock.now();
-    const { requestId } = await store.write('pairing.request', {
+    const { requestId, isNew } = await store.write('pairing.request', {
       requestId: randomId(),
       deviceId: device.id,
       publicKey: device.publicKey,
@@ -112,6 +127,7 @@ export function createAuthenticator({ mode, store, clock, log, incidents }: Auth
       expiresAt: requestedAt + limits.pairingTtlMs.value,
       limit: limits.pendingPairings.value,
     });
+    if (isNew) pairings.hit(address);
     return new GatewayError('NOT_PAIRED', 'This device waits for approval: tenon device approve', {
       retryAfterMs: 5_000,
       details: { code: 'PAIRING_REQUIRED', requestId },
@@ -123,8 +139,10 @@ export function createAuthenticator({ mode, store, clock, log, incidents }: Auth
     async bearer(header, address) {
       if (mode === 'none') return everybody;
       const token = /^Bearer ([\x21-\x7e]{1,512})$/.exec(header ?? '')?.[1];
-      if (token === undefined)
+      if (token === undefined) {
+        incidents.record('auth.missing', address);
         throw new GatewayError('UNAUTHORIZED', 'Send a token: Authorization: Bearer <token>', { details: { code: 'AUTH_REQUIRED' } });
+      }
       return tryCredential(address, () => byToken(token));
     },
   };
