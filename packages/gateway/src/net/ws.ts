@@ -31,6 +31,7 @@ import type { Incidents } from '../rpc/incidents.ts';
 import type { Principal } from '../rpc/principal.ts';
 import { bucketOf } from './address.ts';
 import type { Authenticator, Challenge } from './auth.ts';
+import { endSocket } from './http.ts';
 
 export interface SocketDeps {
   readonly auth: Authenticator;
@@ -62,6 +63,11 @@ export function createSocketServer(deps: SocketDeps): SocketServer {
     perMessageDeflate: false,
     clientTracking: false,
     skipUTF8Validation: false,
+    autoPong: false,
+  });
+  server.on('wsClientError', (error, socket, request) => {
+    deps.incidents.record('ws.malformed', bucketOf(request.socket.remoteAddress), { reason: error.message });
+    endSocket(socket, deps.clock, '400 Bad Request', { 'sec-websocket-version': '13' });
   });
   const waiting = new Map<string, number>();
   const lifes = new Set<Life>();
@@ -141,6 +147,9 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
   const { clock } = deps;
   const challenge: Challenge = { nonce: randomId(24), ts: clock.now() };
   let connection: Connection | undefined;
+  let requests: RequestIntake | undefined;
+  /** What was read together with `connect`; undefined until that has come. */
+  let early: Buffer[] | undefined;
   let preAuthBytes = 0;
 
   const send = createSender(webSocket, socket);
@@ -171,8 +180,13 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
   webSocket.on('message', (data: Buffer, isBinary: boolean) => {
     if (isBinary) return refuse('frame.binary', 1003, 'text frames only');
     if (webSocket.readyState !== webSocket.OPEN) return;
-    if (connection) requests?.take(data);
+    if (requests) requests.take(data);
+    else if (early) early.push(data);
     else shakeHands(data);
+  });
+  // Who does not read gets no pongs either: they would pile up.
+  webSocket.on('ping', (data: Buffer) => {
+    if (webSocket.bufferedAmount <= limits.maxBufferedBytes.value) webSocket.pong(data, false, ignore);
   });
   webSocket.on('error', (error: Error & { code?: string }) => {
     // The library has sent the close frame that fits: 1009 for size, 1007 for bad UTF-8, 1002 for bad framing.
@@ -186,10 +200,9 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
     deps.connections.remove(connection);
   });
 
-  let requests: RequestIntake | undefined;
-
-  /** The first frame. Nothing else is read until it has been answered. */
+  /** The first frame. Nothing else is read until it has been answered; what was read along with it waits. */
   function shakeHands(data: Buffer): void {
+    early = [];
     socket.off('data', countBytes);
     if (data.length > limits.preAuthFrameBytes.value) return refuse('handshake.too-large', 1009, 'too large before connect');
     const frame = parseFrame(data);
@@ -200,13 +213,18 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
     }
     webSocket.pause();
     admit(frame).then(
-      () => webSocket.resume(),
+      () => {
+        webSocket.resume();
+        for (const data of early ?? []) requests?.take(data);
+        early = [];
+      },
       (error: unknown) => {
         const refusal =
           error instanceof GatewayError
             ? error
             : new GatewayError('INTERNAL', 'The gateway could not do this because of a fault of its own');
         if (refusal.code === 'INTERNAL') deps.log.error({ error }, 'a handshake failed');
+        if (MALFORMED.has(refusal.code)) deps.incidents.record('handshake.malformed', address, { code: refusal.code });
         deps.metrics.count('tenon_handshakes_refused_total', { code: refusal.code });
         send(JSON.stringify({ type: 'res', id: frame.id, ok: false, error: refusal.toShape() }));
         webSocket.resume();
@@ -233,7 +251,7 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
       close: end,
     };
     connection = mine;
-    requests = createRequestIntake(mine, send, webSocket, shared);
+    requests = createRequestIntake(mine, send, webSocket, socket, shared);
     deps.connections.add(mine);
     const hello = createHello(mine, principal, resumes, deps);
     send(JSON.stringify({ type: 'res', id: frame.id, ok: true, payload: hello }));
@@ -248,11 +266,20 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
   return { end };
 }
 
+/** What `connect` is refused for before any credential is looked at. */
+const MALFORMED: ReadonlySet<string> = new Set(['INVALID_REQUEST', 'PROTOCOL_MISMATCH']);
+
 interface RequestIntake {
   take(data: Buffer): void;
 }
 
-function createRequestIntake(connection: Connection, send: (text: string) => void, webSocket: WebSocket, shared: Shared): RequestIntake {
+function createRequestIntake(
+  connection: Connection,
+  send: (text: string) => void,
+  webSocket: WebSocket,
+  socket: Duplex,
+  shared: Shared,
+): RequestIntake {
   const { deps } = shared;
   const refusals = createWindow({
     limit: limits.refusedPerWindow.value,
@@ -262,59 +289,82 @@ function createRequestIntake(connection: Connection, send: (text: string) => voi
   });
   const ids = new Set<string>();
   let bytes = 0;
+  /** Frames that had been read when the connection was made to wait. */
+  const held: Buffer[] = [];
+  let waits = false;
 
   function refuse(id: string, error: GatewayError): void {
     send(JSON.stringify({ type: 'res', id, ok: false, error: error.toShape() }));
   }
 
+  /** Nothing more is taken from who only sends what is refused, or does not read the answers. */
+  function mustWait(): boolean {
+    const waitMs = refusals.waitMs('');
+    if (waitMs > 0) {
+      deps.incidents.record('requests.throttled', connection.address);
+      deps.clock.after(waitMs, goOn);
+    } else if (webSocket.bufferedAmount > limits.maxBufferedBytes.value) socket.once('drain', goOn);
+    else return false;
+    waits = true;
+    webSocket.pause();
+    return true;
+  }
+
+  function goOn(): void {
+    waits = false;
+    while (held.length > 0) {
+      if (webSocket.readyState !== webSocket.OPEN || mustWait()) return;
+      handle(held.shift() as Buffer);
+    }
+    webSocket.resume();
+  }
+
+  function handle(data: Buffer): void {
+    const frame = parseFrame(data);
+    if ('error' in frame) {
+      refusals.hit('');
+      return refuse(frame.id, frame.error);
+    }
+    if (ids.has(frame.id)) {
+      refusals.hit('');
+      return refuse(
+        frame.id,
+        new GatewayError('INVALID_REQUEST', `A request with the id "${frame.id}" is under way already`, {
+          details: { code: 'DUPLICATE_ID' },
+        }),
+      );
+    }
+    if (shared.isDraining()) return refuse(frame.id, new GatewayError('UNAVAILABLE', 'The gateway is stopping', { retryAfterMs: 1000 }));
+    if (ids.size >= limits.maxInFlight.value || bytes + data.length > limits.maxInFlightBytes.value) {
+      return refuse(
+        frame.id,
+        new GatewayError('UNAVAILABLE', 'Too many requests of this connection are under way', {
+          retryAfterMs: 50,
+          details: { code: 'TOO_MANY_IN_FLIGHT' },
+        }),
+      );
+    }
+    const answered = deps.dispatch(frame, connection);
+    if (!(answered instanceof Promise)) {
+      if (answered.refused) refusals.hit('');
+      return send(answered.text);
+    }
+    ids.add(frame.id);
+    bytes += data.length;
+    shared.began();
+    void answered.then(({ text, refused }) => {
+      ids.delete(frame.id);
+      bytes -= data.length;
+      if (refused) refusals.hit('');
+      send(text);
+      shared.ended();
+    });
+  }
+
   return {
     take(data) {
-      // Who only sends what is refused is throttled before it costs anything more.
-      const waitMs = refusals.waitMs('');
-      if (waitMs > 0) {
-        deps.incidents.record('requests.throttled', connection.address);
-        webSocket.pause();
-        deps.clock.after(waitMs, () => webSocket.resume());
-      }
-      const frame = parseFrame(data);
-      if ('error' in frame) {
-        refusals.hit('');
-        return refuse(frame.id, frame.error);
-      }
-      if (ids.has(frame.id)) {
-        refusals.hit('');
-        return refuse(
-          frame.id,
-          new GatewayError('INVALID_REQUEST', `A request with the id "${frame.id}" is under way already`, {
-            details: { code: 'DUPLICATE_ID' },
-          }),
-        );
-      }
-      if (shared.isDraining()) return refuse(frame.id, new GatewayError('UNAVAILABLE', 'The gateway is stopping', { retryAfterMs: 1000 }));
-      if (ids.size >= limits.maxInFlight.value || bytes + data.length > limits.maxInFlightBytes.value) {
-        return refuse(
-          frame.id,
-          new GatewayError('UNAVAILABLE', 'Too many requests of this connection are under way', {
-            retryAfterMs: 50,
-            details: { code: 'TOO_MANY_IN_FLIGHT' },
-          }),
-        );
-      }
-      const answered = deps.dispatch(frame, connection);
-      if (!(answered instanceof Promise)) {
-        if (answered.refused) refusals.hit('');
-        return send(answered.text);
-      }
-      ids.add(frame.id);
-      bytes += data.length;
-      shared.began();
-      void answered.then(({ text, refused }) => {
-        ids.delete(frame.id);
-        bytes -= data.length;
-        if (refused) refusals.hit('');
-        send(text);
-        shared.ended();
-      });
+      if (waits || mustWait()) held.push(data);
+      else handle(data);
     },
   };
 }
