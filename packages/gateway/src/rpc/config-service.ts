@@ -77,7 +77,9 @@ export function createConfigService(started: Config, onChange: (settings: Settin
         apply(checked);
       } catch (error) {
         if (error instanceof ConfigError)
-          throw new GatewayError('INVALID_REQUEST', error.message, { details: { code: 'INVALID_SETTING' } });
+          throw new GatewayError('INVALID_REQUEST', error.message.replaceAll(current.file, 'tenon.toml'), {
+            details: { code: 'INVALID_SETTING' },
+          });
         if (isDiskFault(error)) throw new GatewayError('STORAGE', 'The settings file cannot be written', { cause: error });
         throw error;
       }
