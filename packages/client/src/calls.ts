@@ -8,6 +8,7 @@ import {
   limits,
   type MethodName,
   matches,
+  reading,
   methodRow,
   type Params,
   parseJson,
@@ -174,11 +175,13 @@ function settleWith(call: Call, frame: ResponseFrame): Invalid | undefined {
     return undefined;
   }
   const { result } = methodRow(call.method);
-  if (frame.ok && matches(result, frame.payload)) {
+  if (frame.ok && matches(reading(result), frame.payload)) {
     call.settle(undefined, frame.payload);
     return undefined;
   }
-  const reason = frame.ok ? explain(result, frame.payload, `${call.method} result`) : `${call.method} was refused without an error`;
+  const reason = frame.ok
+    ? explain(reading(result), frame.payload, `${call.method} result`)
+    : `${call.method} was refused without an error`;
   const error = new ProtocolError(reason ?? `${call.method} result does not fit its schema`, frame);
   call.settle(error);
   return { reason: error.message, frame };

@@ -17,6 +17,7 @@ import {
   isMethodName,
   type MethodName,
   matches,
+  reading,
   PROTOCOL_VERSION,
   type Result,
 } from '@tenon/protocol';
@@ -233,8 +234,11 @@ class GatewayClient implements Client {
   #deliver(name: EventName, frame: EventFrame): void {
     const { payload } = frame;
     const schema = eventRow(name).payload;
-    if (!matches(schema, payload)) {
-      this.#reportInvalid({ reason: explain(schema, payload, `${name} payload`) ?? `${name} payload does not fit its schema`, frame });
+    if (!matches(reading(schema), payload)) {
+      this.#reportInvalid({
+        reason: explain(reading(schema), payload, `${name} payload`) ?? `${name} payload does not fit its schema`,
+        frame,
+      });
       return;
     }
     if (name === 'resumed') this.#stream.resumed(payload as EventPayload<'resumed'>);

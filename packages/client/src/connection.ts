@@ -9,6 +9,7 @@ import {
   HelloOk,
   limits,
   matches,
+  reading,
   PROTOCOL_VERSION,
   type RequestFrame,
   type ResponseFrame,
@@ -155,7 +156,7 @@ export function openConnection(deps: ConnectionDeps, owner: ConnectionOwner): Co
 
   function challenged(frame: EventFrame): void {
     if (frame.event !== 'connect.challenge' || !deps.signs || phase !== 'opening') return;
-    if (matches(events['connect.challenge'].payload, frame.payload)) void ask(frame.payload.nonce);
+    if (matches(reading(events['connect.challenge'].payload), frame.payload)) void ask(frame.payload.nonce);
     else breakOff(new ProtocolError('The challenge does not fit its schema', frame));
   }
 
@@ -231,7 +232,7 @@ function readHello(frame: ResponseFrame): ConnectionEnd | { readonly kind: 'hell
   const { ok, payload, error } = frame;
   const nonsense = (reason: string): ConnectionEnd => ({ kind: 'broken', error: new ProtocolError(reason, frame) });
   if (!ok) return error ? { kind: 'refused', error: gatewayError(error) } : nonsense('connect was refused without an error');
-  if (!matches(HelloOk, payload)) return nonsense(explain(HelloOk, payload, 'hello') ?? 'hello does not fit its schema');
+  if (!matches(reading(HelloOk), payload)) return nonsense(explain(reading(HelloOk), payload, 'hello') ?? 'hello does not fit its schema');
   if (payload.protocol !== PROTOCOL_VERSION) return nonsense(`the gateway chose protocol ${payload.protocol}, which was not offered`);
   return { kind: 'hello', hello: payload };
 }

@@ -1,6 +1,6 @@
 // Text from the socket to a frame that can be trusted. Frames and fields that this version does not know are not errors:
 // a frame of an unknown type is kept as it came; only a frame that claims to be a known type and is not is invalid.
-import { EventFrame, explain, type JsonValue, matches, parseJson, ResponseFrame } from '@tenon/protocol';
+import { EventFrame, explain, type JsonValue, matches, parseJson, reading, ResponseFrame } from '@tenon/protocol';
 
 export type UnknownFrame = { readonly type: string; readonly [field: string]: JsonValue };
 
@@ -35,12 +35,12 @@ export function readIncoming(data: unknown): Incoming {
   if (typeof type !== 'string') return invalid('the frame has no type', value);
 
   if (type === 'event') {
-    if (matches(EventFrame, value)) return { kind: 'event', frame: value };
-    return invalid(explain(EventFrame, value, 'event'), value);
+    if (matches(reading(EventFrame), value)) return { kind: 'event', frame: value };
+    return invalid(explain(reading(EventFrame), value, 'event'), value);
   }
   if (type === 'res') {
-    if (matches(ResponseFrame, value)) return { kind: 'response', frame: value };
-    return { ...invalid(explain(ResponseFrame, value, 'response'), value), ...(typeof id === 'string' ? { id } : {}) };
+    if (matches(reading(ResponseFrame), value)) return { kind: 'response', frame: value };
+    return { ...invalid(explain(reading(ResponseFrame), value, 'response'), value), ...(typeof id === 'string' ? { id } : {}) };
   }
   return { kind: 'unknown', frame: { ...value, type } };
 }

@@ -22,5 +22,5 @@ export { expandScopes, missingScopes, ScopeList, scopeNames, scopes, type Scope 
 export { Session } from './session.ts';
 export { isSettingName, settingNames, settingRow, settings, type SettingName, type Settings, type SettingValue } from './settings.ts';
 export { ClientInfo, Health, PresenceEntry, Status } from './status.ts';
-export { explain, matches } from './validate.ts';
+export { explain, matches, reading } from './validate.ts';
 export { visible } from './visible.ts';

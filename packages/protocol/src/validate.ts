@@ -37,3 +37,27 @@ function sortByPlace(faults: readonly Fault[]): Fault[] {
   const depth = (fault: Fault) => fault.instancePath.split('/').length;
   return faults.filter((fault) => fault.message !== 'schema is false').sort((a, b) => depth(a) - depth(b));
 }
+
+const openForms = new WeakMap<object, object>();
+
+/**
+ * The schema as a reader takes it: the same, but fields that it does not know are let pass. Writers are held to closed
+ * objects; a reader that insisted on them would break with the first field that a newer gateway adds.
+ */
+export function reading<Schema extends TSchema>(schema: Schema): Schema {
+  return opened(schema) as Schema;
+}
+
+function opened(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const known = openForms.get(schema);
+  if (known) return known;
+  if (Array.isArray(schema)) return schema.map(opened);
+  const form = Object.create(Object.getPrototypeOf(schema), Object.getOwnPropertyDescriptors(schema)) as Record<string, unknown>;
+  openForms.set(schema, form);
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === 'additionalProperties' && value === false) delete form[key];
+    else if (typeof value === 'object') form[key] = opened(value);
+  }
+  return form;
+}
