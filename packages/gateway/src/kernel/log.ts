@@ -20,6 +20,7 @@ export interface LogLine {
 export interface LogBook {
   readonly log: Log;
   readonly file: string;
+  readonly bound: { readonly maxBytes: number; readonly files: number };
   /** Lines after the cursor that are still in memory, oldest first. */
   after(cursor: number, limit: number): { lines: LogLine[]; cursor: number; dropped: number };
   setLevel(level: string): void;
@@ -56,6 +57,7 @@ export function openLogBook(options: LogOptions): LogBook {
   return {
     log,
     file,
+    bound: { maxBytes: options.maxBytes, files: options.files },
     after(position, limit) {
       const oldest = ring[0]?.cursor ?? cursor + 1;
       const lines = ring.filter((line) => line.cursor > position).slice(0, limit);

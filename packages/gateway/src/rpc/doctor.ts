@@ -76,7 +76,7 @@ const checks: Readonly<Record<string, Check>> = {
   },
   logs: ({ logBook }) => [
     logBook.lost === 0
-      ? ok('logs', `${logBook.file} is written and rotated`)
+      ? ok('logs', `${logBook.file}, kept: ${logBook.bound.files + 1} files of ${megabytes(logBook.bound.maxBytes)}`)
       : {
           check: 'logs',
           severity: 'warning',

@@ -14,7 +14,8 @@ export function lockHome(home: string): HomeLock {
   const pidFile = join(home, 'gateway.pid');
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
-    database.exec('begin exclusive');
+    // Nothing is ever written to it, so nothing needs a journal.
+    database.exec('pragma journal_mode = off; begin exclusive');
   } catch (error) {
     database.close();
     if ((error as { errcode?: number }).errcode === 5) {
