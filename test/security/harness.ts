@@ -1,10 +1,12 @@
 // What attacks are made of: addresses of their own, bytes by hand, and the one check that follows every attack.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type ConnectParams, deviceSigningText } from '@tenon/protocol';
 import { cleanEnv, type GatewayProcess, tenonBin } from '../support/gateway.ts';
 import { connectRaw, type Frame, openRaw, connectParams, type RawClient } from '../support/raw-client.ts';
 
@@ -253,4 +255,66 @@ export function tenon(home: string, ...args: readonly string[]): Promise<CliResu
       },
     );
   });
+}
+
+export interface TestDevice {
+  readonly id: string;
+  readonly publicKey: string;
+  sign(text: string): string;
+}
+
+/** A device with a real key. */
+export function createDevice(): TestDevice {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const der = publicKey.export({ format: 'der', type: 'spki' });
+  return {
+    id: createHash('sha256').update(der).digest('hex'),
+    publicKey: der.toString('base64url'),
+    sign: (text) => sign(null, Buffer.from(text), privateKey).toString('base64url'),
+  };
+}
+
+/** Signs as a well-made client does; `forge` changes the proof afterwards, `before` what is signed. */
+export function proveDevice(
+  device: TestDevice,
+  nonce: string,
+  params: Record<string, unknown>,
+  { before = {}, forge = {} }: { before?: { signedAt?: number; nonce?: string; id?: string }; forge?: Record<string, unknown> } = {},
+): Record<string, unknown> {
+  const proof = { id: device.id, signedAt: Date.now(), nonce, ...before };
+  const signature = device.sign(deviceSigningText(proof, params as unknown as ConnectParams));
+  return { ...params, device: { ...proof, publicKey: device.publicKey, signature, ...forge } };
+}
+
+/** Opens a socket and connects with the device; the socket stays open. */
+export async function connectDevice(
+  gateway: GatewayProcess,
+  device: TestDevice,
+  {
+    params = {},
+    from,
+    before,
+    forge,
+  }: {
+    params?: Record<string, unknown>;
+    from?: string;
+    before?: { signedAt?: number; nonce?: string; id?: string };
+    forge?: Record<string, unknown>;
+  } = {},
+): Promise<{ client: RawClient; answer: Frame; sent: Record<string, unknown> }> {
+  const client = await openRaw(gateway.socketUrl, from === undefined ? {} : { localAddress: from });
+  const { payload } = await client.find((frame) => frame.event === 'connect.challenge');
+  const sent = proveDevice(device, payload.nonce as string, connectParams(undefined, params), {
+    ...(before === undefined ? {} : { before }),
+    ...(forge === undefined ? {} : { forge }),
+  });
+  return { client, sent, answer: await client.request('connect', sent, 'connect') };
+}
+
+/** Asks to pair with these scopes; the id of the request that an operator can approve. */
+export async function askToPair(gateway: GatewayProcess, device: TestDevice, scopes: readonly string[], from?: string): Promise<string> {
+  const { client, answer } = await connectDevice(gateway, device, { params: { scopes }, ...(from === undefined ? {} : { from }) });
+  assert.equal(answer.error?.code, 'NOT_PAIRED', JSON.stringify(answer));
+  await client.closed;
+  return answer.error?.details?.requestId as string;
 }
