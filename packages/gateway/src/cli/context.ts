@@ -35,6 +35,8 @@ export interface CommandContext<Args = unknown, Options = unknown> {
    * where a param came from if not from the flag of its name.
    */
   params<Method extends MethodName>(method: Method, given: Loose<Method>, labels?: Record<string, string>): Promise<Params<Method>>;
+  /** The same for params of which some are not known yet. */
+  check<Method extends MethodName>(method: Method, given: Loose<Method>, labels?: Record<string, string>): Promise<void>;
   /** Checks the params, connects, calls; a method with a side effect gets an idempotency key. */
   call<Method extends MethodName>(method: Method, given?: Loose<Method>, labels?: Record<string, string>): Promise<Result<Method>>;
   /** Whether a gateway was named, or runs in the home folder: then it is asked, rather than its files read behind its back. */
@@ -93,18 +95,20 @@ export function createContext(parsed: Pick<CommandContext, 'args' | 'options' | 
       await client.connect();
       return client;
     },
-    async params<Method extends MethodName>(method: Method, given: Loose<Method>, labels: Record<string, string> = {}) {
+    async check<Method extends MethodName>(method: Method, given: Loose<Method>, labels: Record<string, string> = {}) {
       const [{ matches, methodRow }, { describeAllowed, show }] = await Promise.all([import('@tenon/protocol'), import('../config.ts')]);
-      const { properties, required } = methodRow(method).params;
-      const needed: readonly string[] = required ?? [];
-      const params = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-      for (const [name, schema] of Object.entries(properties)) {
-        const label = labels[name] ?? `--${kebab(name)}`;
-        if (name in params ? !matches(schema, params[name]) : needed.includes(name)) {
-          const problem = name in params ? `cannot be ${show(params[name])}; it` : 'is missing; it';
-          throw usageError(`${label} ${problem} must be ${describeAllowed(schema)}`);
-        }
+      for (const [name, schema] of Object.entries(methodRow(method).params.properties)) {
+        const value = (given as Record<string, unknown>)[name];
+        if (value === undefined || matches(schema, value)) continue;
+        throw usageError(`${labelOf(name, labels)} cannot be ${show(value)}; it must be ${describeAllowed(schema)}`);
       }
+    },
+    async params<Method extends MethodName>(method: Method, given: Loose<Method>, labels: Record<string, string> = {}) {
+      await context.check(method, given, labels);
+      const { methodRow } = await import('@tenon/protocol');
+      const params = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+      const missing = (methodRow(method).params.required as string[] | undefined)?.find((name) => !(name in params));
+      if (missing !== undefined) throw usageError(`${labelOf(missing, labels)} is missing`);
       return params as Params<Method>;
     },
     async call<Method extends MethodName>(method: Method, given: Loose<Method> = {}, labels?: Record<string, string>) {
@@ -123,4 +127,8 @@ export function createContext(parsed: Pick<CommandContext, 'args' | 'options' | 
   };
 
   return { context, close: async () => void (await Promise.allSettled(clients.map((client) => client.close()))) };
+}
+
+function labelOf(param: string, labels: Record<string, string>): string {
+  return labels[param] ?? `--${kebab(param)}`;
 }

@@ -30,6 +30,11 @@ export function usageError(message: string, hint?: string): CliError {
   return new CliError('USAGE', exitCodes.usage, message, hint);
 }
 
+/** What somebody typed, as it stands in a message: quoted, and cut before it fills the screen. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}…` : text);
+}
+
 export interface Failure {
   readonly code: string;
   readonly message: string;

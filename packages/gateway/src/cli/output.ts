@@ -19,7 +19,7 @@ export interface Output extends OutputOptions {
   line(text: string): void;
   talk(text: string): void;
   style(style: Style, text: string): string;
-  /** Cut to the terminal; whole when the output goes elsewhere. */
+  /** Cut to the terminal; whole when the output goes elsewhere or is to be plain. */
   table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[];
 }
 
@@ -39,7 +39,10 @@ export function createOutput(io: Pick<Io, 'stdout' | 'stderr' | 'env'>, { json, 
     talk: (text) => void stderr.write(`${text}\n`),
     style: paint,
     table: (columns, rows) =>
-      renderTable(columns, rows, { width: stdout.isTTY === true ? stdout.columns : undefined, header: (text) => paint('bold', text) }),
+      renderTable(columns, rows, {
+        width: stdout.isTTY === true && !plain ? stdout.columns : undefined,
+        header: (text) => paint('bold', text),
+      }),
   };
 }
 

@@ -1,5 +1,5 @@
 // What can be typed: options and arguments, each a row that says how it is read, so that commands get values with types.
-import { usageError } from './failure.ts';
+import { quoted, usageError } from './failure.ts';
 
 /** A value that can be typed. `parse` throws `BadValue`. */
 interface Typed<Value> {
@@ -57,7 +57,7 @@ export function parseTyped<Value>(spec: Typed<Value>, label: string, text: strin
     return spec.parse(text);
   } catch (error) {
     if (!(error instanceof BadValue)) throw error;
-    throw usageError(`${label} cannot be ${JSON.stringify(text.slice(0, 80))}; it must be ${error.message}`);
+    throw usageError(`${label} cannot be ${quoted(text)}; it must be ${error.message}`);
   }
 }
 

@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
-import { CliError, exitCodes, usageError } from './failure.ts';
+import { CliError, exitCodes, quoted, usageError } from './failure.ts';
 import { readAll, type Io } from './io.ts';
 import { readRunning } from './running.ts';
 
@@ -87,7 +87,7 @@ function usable(token: string, label: string): string {
 }
 
 function socketUrl(given: string, label: string): string {
-  const wrong = usageError(`${label} cannot be ${JSON.stringify(given.slice(0, 200))}; it must be a URL such as ws://127.0.0.1:18789`);
+  const wrong = usageError(`${label} cannot be ${quoted(given)}; it must be a URL such as ws://127.0.0.1:18789`);
   if (!URL.canParse(given)) throw wrong;
   const url = new URL(given);
   if (url.protocol === 'http:') url.protocol = 'ws:';

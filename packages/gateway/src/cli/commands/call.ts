@@ -1,7 +1,7 @@
 import type { JsonValue, MethodName, Params } from '@tenon/protocol';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { usageError } from '../failure.ts';
+import { quoted, usageError } from '../failure.ts';
 import { readAll } from '../io.ts';
 import { jsonLine } from '../output.ts';
 import { text } from '../values.ts';
@@ -27,12 +27,13 @@ export const call = defineCommand({
     const { method } = args;
     if (!isMethodName(method)) {
       const { didYouMean } = await import('../../kernel/nearest.ts');
-      throw usageError(`Unknown method ${JSON.stringify(method)}${didYouMean(method, methodNames)}`, 'list them with: tenon call');
+      throw usageError(`Unknown method ${quoted(method)}${didYouMean(method, methodNames)}`, 'list them with: tenon call');
     }
     if (args.json === '-' && globals.token === '-') throw usageError('--token and the params cannot both be read from stdin');
     const params = await parseParams(args.json === '-' ? await readAll(context.io.stdin) : (args.json ?? '{}'));
     if (options.key !== undefined) {
       if (methodRow(method).repeat !== 'keyed') throw usageError(`--key has no meaning for ${method}: it has no side effect`);
+      await context.check(method, { idempotencyKey: options.key } as Params<MethodName>, { idempotencyKey: '--key' });
       params.idempotencyKey = options.key;
     }
     const fault = explain(methodRow(method).params, params, 'params');

@@ -1,6 +1,6 @@
 import type { JsonValue, SettingName } from '@tenon/protocol';
 import { defineCommand } from '../command.ts';
-import { usageError } from '../failure.ts';
+import { quoted, usageError } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { readSecret } from '../target.ts';
 import { many, on } from '../values.ts';
@@ -31,7 +31,7 @@ function assignments(words: readonly string[]): [name: string, value: string][] 
   if (words.length === 2 && !words[0]!.includes('=')) return [[words[0]!, words[1]!]];
   return words.map((word) => {
     const at = word.indexOf('=');
-    if (at < 1) throw usageError(`${JSON.stringify(word)} must be name=value`);
+    if (at < 1) throw usageError(`${quoted(word)} must be name=value`);
     return [word.slice(0, at), word.slice(at + 1)];
   });
 }

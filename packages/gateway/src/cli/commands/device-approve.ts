@@ -11,11 +11,13 @@ export const deviceApprove = defineCommand({
     scope: list('<scopes>', 'Grant only these', async () => (await import('@tenon/protocol')).scopeNames),
     name: text('<text>', 'Call it this'),
   },
-  async run({ args, options, out, call }) {
+  async run({ args, options, out, check, call }) {
     const { visible } = await import('@tenon/protocol');
     const { scope: scopes, name } = options;
+    const labels = { scopes: '--scope' };
+    await check('device.pair.approve', { scopes, name }, labels);
     const request = await pickRequest(args.request, call);
-    const result = await call('device.pair.approve', { requestId: request.requestId, scopes, name }, { scopes: '--scope' });
+    const result = await call('device.pair.approve', { requestId: request.requestId, scopes, name }, labels);
     out.show(result, () => `approved ${visible(result.device.name)} with ${result.device.scopes.join(', ') || 'no scopes'}`);
   },
 });

@@ -1,5 +1,5 @@
 // Tokens and devices have long ids. A person may type the beginning of one, or the name.
-import { CliError, exitCodes, usageError } from '../failure.ts';
+import { CliError, exitCodes, quoted, usageError } from '../failure.ts';
 
 const SHORTEST_PREFIX = 4;
 const SHOWN = 12;
@@ -18,8 +18,8 @@ export function pick<Item extends Named>(items: readonly Item[], typed: string, 
   const found = [...new Set([...named, ...begun])];
   if (found.length === 1) return found[0]!;
   if (found.length === 0)
-    throw new CliError('NOT_FOUND', exitCodes.failed, `Cannot find ${kind} ${JSON.stringify(typed)}`, `list them with: tenon ${kind} ls`);
-  throw usageError(`${JSON.stringify(typed)} means more than one ${kind}: ${found.map(({ id }) => shortId(id)).join(', ')}`);
+    throw new CliError('NOT_FOUND', exitCodes.failed, `Cannot find ${kind} ${quoted(typed)}`, `list them with: tenon ${kind} ls`);
+  throw usageError(`${quoted(typed)} means more than one ${kind}: ${found.map(({ id }) => shortId(id)).join(', ')}`);
 }
 
 export function shortId(id: string): string {

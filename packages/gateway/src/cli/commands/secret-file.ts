@@ -1,21 +1,30 @@
-// A secret that the gateway tells once, straight into a file. The file is made before the gateway is asked: a path that
+// A secret that the gateway tells once, straight into a new file. The file is made before the gateway is asked: a path that
 // cannot be written must not cost a token that nobody has seen.
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
-import { usageError } from '../failure.ts';
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { quoted, usageError } from '../failure.ts';
 
-export const writeSecret = {
-  /** Makes the file, for its owner only; refuses one that exists. */
-  prepare(file: string, label: string): number {
-    try {
-      return openSync(file, 'wx', 0o600);
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      throw usageError(`${label} cannot be ${JSON.stringify(file)}: ${code === 'EEXIST' ? 'the file exists' : message}`);
-    }
-  },
-  finish(handle: number, secret: string): void {
-    writeSync(handle, `${secret}\n`);
-    fsyncSync(handle);
+/** Runs the work with a way to write the secret; a file that nothing was written to is removed. */
+export async function intoNewFile(file: string, label: string, work: (write: (secret: string) => void) => Promise<void>): Promise<void> {
+  const handle = openNew(file, label);
+  let written = false;
+  try {
+    await work((secret) => {
+      writeSync(handle, `${secret}\n`);
+      fsyncSync(handle);
+      written = true;
+    });
+  } finally {
     closeSync(handle);
-  },
-};
+    if (!written) rmSync(file, { force: true });
+  }
+}
+
+/** For its owner only; refuses one that exists. */
+function openNew(file: string, label: string): number {
+  try {
+    return openSync(file, 'wx', 0o600);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw usageError(`${label} cannot be ${quoted(file)}: ${code === 'EEXIST' ? 'the file exists' : code}`);
+  }
+}

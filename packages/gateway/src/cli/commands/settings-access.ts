@@ -1,7 +1,7 @@
 // The settings, through the running gateway if there is one (then a change takes effect and is on record), else in the file.
 import type { ConfigResult, JsonValue, SettingName } from '@tenon/protocol';
 import type { CommandContext } from '../context.ts';
-import { usageError } from '../failure.ts';
+import { quoted, usageError } from '../failure.ts';
 
 type Access = Pick<CommandContext, 'call' | 'config' | 'hasGateway'>;
 
@@ -37,5 +37,5 @@ export async function settingName(typed: string): Promise<SettingName> {
     import('../../kernel/nearest.ts'),
   ]);
   if (isSettingName(typed)) return typed;
-  throw usageError(`Unknown setting ${JSON.stringify(typed)}${didYouMean(typed, settingNames)}`, 'list them with: tenon config get');
+  throw usageError(`Unknown setting ${quoted(typed)}${didYouMean(typed, settingNames)}`, 'list them with: tenon config get');
 }

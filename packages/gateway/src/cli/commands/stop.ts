@@ -13,7 +13,8 @@ export const stop = defineCommand({
   summary: 'Drain and stop the gateway, and wait until it is gone',
   examples: ['stop', 'stop --reason "new version"'],
   options: { reason: text('<text>', 'Told to connected clients') },
-  async run({ options, out, globals, config, target, hasGateway, call }) {
+  async run({ options, out, globals, config, target, hasGateway, check, call }) {
+    await check('gateway.shutdown', options);
     const { home } = await config();
     const running = readRunning(home);
     if (!(await hasGateway())) {
@@ -21,7 +22,7 @@ export const stop = defineCommand({
       return;
     }
     const { url } = await target();
-    await call('gateway.shutdown', { reason: options.reason });
+    await call('gateway.shutdown', options);
     // Over the wire only the promise can be seen; on this machine the process can.
     if (running?.url === url && !(await isGone(running.pid, globals.timeout ?? DEFAULT_WAIT_MS))) {
       throw new CliError(

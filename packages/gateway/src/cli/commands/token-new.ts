@@ -2,7 +2,7 @@ import { defineCommand } from '../command.ts';
 import { usageError } from '../failure.ts';
 import { duration, list, text } from '../values.ts';
 import { sessionKey } from './session-key.ts';
-import { writeSecret } from './secret-file.ts';
+import { intoNewFile } from './secret-file.ts';
 
 export const tokenNew = defineCommand({
   path: 'token new',
@@ -22,13 +22,15 @@ export const tokenNew = defineCommand({
     const expiresAt = expires === undefined ? undefined : io.now() + expires;
     const labels = { scopes: '--scope', sessionKey: '--session', expiresAt: '--expires' };
     const wanted = await params('tokens.create', { name, scopes, sessionKey: session, expiresAt }, labels);
-    const file = options.out === undefined ? undefined : writeSecret.prepare(options.out, '--out');
-    const { token, record } = await call('tokens.create', wanted, labels);
-    if (file) {
-      writeSecret.finish(file, token);
-      out.show({ file: options.out, record }, () => `${record.id} in ${options.out}`);
+    if (options.out !== undefined) {
+      await intoNewFile(options.out, '--out', async (write) => {
+        const { token, record } = await call('tokens.create', wanted, labels);
+        write(token);
+        out.show({ file: options.out, record }, () => `${record.id} in ${options.out}`);
+      });
       return;
     }
+    const { token, record } = await call('tokens.create', wanted, labels);
     out.show({ token, record }, () => token);
     if (!out.json) out.talk(`Keep it: it is not shown again. Revoke it with: tenon token revoke ${record.id}`);
     return;
