@@ -42,8 +42,8 @@ test('whatever else can be thrown has its exit code and its own code', () => {
 });
 
 test('a refusal says what to do next', () => {
-  const scope = describeFailure(new GatewayError('SCOPE', 'no', { details: { missing: ['operator.write'] } }));
-  assert.match(scope.hint ?? '', /operator\.write/);
+  const scope = describeFailure(new GatewayError('SCOPE', 'no', { details: { missingScope: 'operator.write' } }));
+  assert.match(scope.hint ?? '', /--scope operator\.write/);
   const pairing = describeFailure(new GatewayError('NOT_PAIRED', 'no', { details: { requestId: 'abc' } }));
   assert.match(pairing.hint ?? '', /tenon device approve abc/);
   assert.match(describeFailure(new ConnectionError('UNREACHABLE', 'no')).hint ?? '', /tenon start/);

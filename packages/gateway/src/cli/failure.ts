@@ -77,7 +77,8 @@ const byCode: Readonly<Record<string, { readonly exitCode?: number; readonly hin
   },
   SCOPE: {
     exitCode: exitCodes.denied,
-    hint: ({ missing }) => (Array.isArray(missing) ? `the token lacks ${missing.join(', ')}` : 'use a token with more scopes'),
+    hint: ({ missingScope }) =>
+      typeof missingScope === 'string' ? `make a token that has it with: tenon token new --scope ${missingScope}` : 'use another token',
   },
   NOT_PAIRED: {
     exitCode: exitCodes.denied,

@@ -27,9 +27,18 @@ export function isAlive(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {
     process.kill(pid, 0);
-    return true;
+    return !isZombie(pid);
   } catch (error) {
     // It exists and belongs to somebody else.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+// A process that has ended keeps its number until its parent asks for the exit code, and some parents never do.
+function isZombie(pid: number): boolean {
+  try {
+    return /^\d+ \(.*\) [ZX] /s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
   }
 }
