@@ -58,7 +58,7 @@ export const systemHandlers = {
   'gateway.shutdown': async ({ reason = 'asked to by a client' }, { shutdown, commitAnswer, store, actor }) => {
     await store.write('audit.append', { ...actor, action: 'gateway.shutdown', target: 'gateway', details: { reason } });
     const answer = await commitAnswer({ stopping: true as const });
-    shutdown(reason);
+    shutdown(visible(reason));
     return answer;
   },
 } satisfies Partial<Handlers>;
