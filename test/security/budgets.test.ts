@@ -10,6 +10,7 @@ import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts'
 import { connectParams, connectRaw, type Frame, openRaw, type RawClient } from '../support/raw-client.ts';
 import { verifies } from '../support/verifies.ts';
 import {
+  assertStrictHeaders,
   assertUnharmed,
   type BareSocket,
   bystander,
@@ -53,7 +54,7 @@ async function metric(gateway: GatewayProcess, series: string): Promise<number> 
 // These two wait for deadlines, so they wait together.
 suite('real deadlines', { concurrency: true }, () => {
   test('S13 whoever sends slowly or falls silent is closed by the deadline', async (t) => {
-    verifies('S13');
+    verifies('S13', 'S67');
     await using gateway = await startGatewayProcess();
     await using watcher = await bystander(gateway);
     const slowHeader = newAddress();
@@ -129,6 +130,9 @@ suite('real deadlines', { concurrency: true }, () => {
         const tookMs = Math.round(performance.now() - startedAt);
         assert.ok(ended !== undefined, `still open after ${tookMs} ms: ${name}`);
         t.diagnostic(`${name}: closed after ${tookMs} ms`);
+        const answer = parseAnswer(ended);
+        if (name.endsWith('a header byte by byte')) assert.equal(answer.status, 408);
+        if (answer.status >= 400) assertStrictHeaders(answer, name);
       }),
     );
     over = true;

@@ -154,6 +154,25 @@ export function parseAnswer(bytes: Buffer): HttpAnswer {
   };
 }
 
+/** The headers that every answer has, whatever it is an answer to; `nonce` is that of its page. */
+export function assertStrictHeaders({ status, headers }: HttpAnswer, what: string): { nonce: string } {
+  assert.notEqual(status, 0, `${what}: no answer`);
+  const policy = headers['content-security-policy'] ?? '';
+  const nonce = /'nonce-([A-Za-z0-9+/=]{24})'/.exec(policy)?.[1] ?? '';
+  const strict = {
+    'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`,
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'cache-control': 'no-store',
+  };
+  for (const [name, value] of Object.entries(strict)) assert.equal(headers[name], value, `${what} (${status}): ${name}`);
+  for (const name of Object.keys(headers)) assert.doesNotMatch(name, /^(access-control-|server$|x-powered-by$|set-cookie$)/, what);
+  return { nonce };
+}
+
 export interface HandSocket extends BareSocket {
   /** The code of the close frame, or 1006 when the connection ended without one. */
   readonly closeCode: Promise<number>;

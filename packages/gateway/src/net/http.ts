@@ -57,6 +57,7 @@ const routes: Readonly<Record<string, Route>> = {
     if (metricsNeedToken) {
       const principal = await auth.bearer(request.headers.authorization, bucketOf(request.socket.remoteAddress));
       if (!principal.held.has('operator.read')) throw new GatewayError('SCOPE', 'This needs the scope operator.read');
+      if (principal.sessionKey !== undefined) throw new GatewayError('SCOPE', 'This credential is bound to one session');
     }
     return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: metrics.render() };
   },
