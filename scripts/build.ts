@@ -84,10 +84,9 @@ async function makeCache(): Promise<void> {
     }
     await run('status');
     await run('session', 'ls');
-    writeFileSync(`${file}.new`, createCache());
+    replaceFile(file, createCache());
     // The gateway has made everything private meanwhile; this is as public as the bundle itself.
-    chmodSync(`${file}.new`, 0o644);
-    renameSync(`${file}.new`, file);
+    chmodSync(file, 0o644);
     await run('call', 'gateway.shutdown');
     await ended;
   } finally {
@@ -104,9 +103,9 @@ function idOf(text: string): string {
 }
 
 // Somebody may be starting the program right now: a file is the old one or the new one, never half of it.
-function replaceFile(file: string, text: string): void {
+function replaceFile(file: string, content: string | Uint8Array): void {
   const draft = `${file}.${process.pid}.new`;
-  writeFileSync(draft, text);
+  writeFileSync(draft, content);
   renameSync(draft, file);
 }
 

@@ -312,20 +312,6 @@ describe('the command line against a running gateway', () => {
     assert.deepEqual(await interrupted.exit, [0, null]);
   });
 
-  test('logs are printed, and followed until interrupted', async (t) => {
-    verifies('foundation:cli-commands');
-    assert.match((await tenon(home, ['logs'])).stdout, /info +ready/);
-    const live = follow(home, ['logs', '-f', '--json', '-n', '1']);
-    t.after(() => end(live.child));
-    const { cursor } = JSON.parse(await live.next()) as { cursor: number };
-    // A wrong token is refused, and the refusal is on record.
-    await refused(home, 4, 'health', '--token', 'wrong-token-wrong-token');
-    const next = JSON.parse(await live.next()) as { cursor: number };
-    assert.ok(next.cursor > cursor);
-    live.child.kill('SIGINT');
-    assert.deepEqual(await live.exit, [0, null]);
-  });
-
   test('settings are changed through the gateway, and take effect as their rows say', async () => {
     verifies('foundation:config');
     const set = await tenon(home, ['config', 'set', 'log.level=debug', 'log.files=7']);
@@ -362,6 +348,24 @@ describe('the command line against a running gateway', () => {
     assert.equal(stdout, '');
     assert.equal((JSON.parse(stderr) as { code: string }).code, 'LOCKED');
   });
+});
+
+test('logs are printed, and followed until interrupted', async (t) => {
+  verifies('foundation:cli-commands');
+  const gateway = await startGatewayProcess();
+  t.after(() => gateway.remove());
+  assert.match((await tenon(gateway.home, ['logs'])).stdout, /info +ready .*\n$/);
+  assert.equal((await tenon(gateway.home, ['logs', '--level', 'warn'])).stdout, '');
+  const live = follow(gateway.home, ['logs', '-f', '--json', '-n', '1']);
+  t.after(() => end(live.child));
+  const ready = JSON.parse(await live.next()) as { cursor: number; message: string };
+  assert.equal(ready.message, 'ready');
+  // A wrong token is refused, and the refusal is on record.
+  await refused(gateway.home, 4, 'health', '--token', 'wrong-token-wrong-token');
+  const next = JSON.parse(await live.next()) as { cursor: number; message: string };
+  assert.deepEqual([next.cursor, next.message], [ready.cursor + 1, 'refused']);
+  live.child.kill('SIGINT');
+  assert.deepEqual(await live.exit, [0, null]);
 });
 
 test('start --json prints one line when it is ready, and nothing else on stdout', async (t) => {
@@ -440,6 +444,9 @@ test('backup while it runs, restore only when it is stopped', async (t) => {
 
   assert.equal((await refused(home, 3, 'restore', file, '--yes')).code, 'LOCKED');
   await data(home, 'stop');
+  const logs = await tenon(home, ['logs']);
+  assert.match(logs.stdout, /info +stopping: closing\n$/);
+  assert.match(logs.stderr, /No gateway is running/);
   assert.match((await refused(home, 2, 'restore', file)).message, /--yes/);
   assert.equal((await refused(home, 1, 'restore', join(home, 'none'), '--yes')).code, 'FAILED');
   await data(home, 'restore', file, '--dry-run');

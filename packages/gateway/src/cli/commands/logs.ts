@@ -1,41 +1,72 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogRecord } from '@tenon/protocol';
 import { defineCommand } from '../command.ts';
+import type { CommandContext } from '../context.ts';
 import { jsonLine, type Output } from '../output.ts';
 import { choice, integer, on } from '../values.ts';
 
 const POLL_MS = 500;
+const PAGE = 500;
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 
 export const logs = defineCommand({
   path: 'logs',
-  summary: 'Print the log of the gateway',
+  summary: 'Print the log of the gateway, the latest records last',
   examples: ['logs', 'logs -f', 'logs -f --level warn', 'logs -n 500 --json'],
   options: {
     follow: on('Go on as records come', 'f'),
     level: choice(LEVELS, 'Only records of this level or above'),
-    lines: integer('<n>', 'How many to begin with', { min: 1, max: 500, short: 'n' }),
+    lines: integer('<n>', 'How many to begin with', { min: 1, max: 10_000, short: 'n' }),
   },
-  async run({ options, out, io, call }) {
+  async run({ options, out, io, config, hasGateway, call }) {
     const { visible } = await import('@tenon/protocol');
     const { level } = options;
-    const limit = options.lines ?? 100;
-    const signal = options.follow ? io.interrupted() : undefined;
-    let page = await call('logs.tail', { limit, level }, { limit: '--lines' });
-    print(page);
-    while (signal && !signal.aborted) {
-      await sleep(POLL_MS, undefined, { signal }).catch(() => {});
-      if (signal.aborted) break;
-      page = await call('logs.tail', { after: page.cursor, limit: 500, level });
-      print(page);
+    const wanted = options.lines ?? 100;
+    const print = (records: readonly LogRecord[]) => {
+      for (const record of records) out.line(out.json ? jsonLine(record) : logLine(record, out, visible));
+    };
+    if (!options.follow && !(await hasGateway())) {
+      const { readLogFile } = await import('./log-file.ts');
+      const file = join((await config()).home, 'logs', 'gateway.log');
+      const least = LEVELS.indexOf(level ?? 'trace');
+      print(
+        readLogFile(file)
+          .filter((record) => LEVELS.indexOf(record.level) >= least)
+          .slice(-wanted),
+      );
+      if (!out.json) out.talk(`No gateway is running; this is from ${visible(file)}`);
+      return;
     }
 
-    function print({ records, dropped }: typeof page): void {
-      if (dropped > 0) out.talk(`${dropped} older records are not kept any more`);
-      for (const record of records) out.line(out.json ? jsonLine(record) : logLine(record, out, visible));
+    const latest = await readAll(call, level);
+    print(latest.records.slice(-wanted));
+    if (!options.follow) return;
+    const signal = io.interrupted();
+    let { cursor } = latest;
+    while (!signal.aborted) {
+      await sleep(POLL_MS, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
+      const page = await call('logs.tail', { after: cursor, limit: PAGE, level });
+      if (page.dropped > 0) out.talk(`${page.dropped} records came faster than they could be read`);
+      print(page.records);
+      cursor = page.cursor;
     }
+    return;
   },
 });
+
+/** Everything that the gateway holds, page by page until a page brings nothing. */
+async function readAll(call: CommandContext['call'], level: string | undefined): Promise<{ records: LogRecord[]; cursor: number }> {
+  const records: LogRecord[] = [];
+  let cursor = 0;
+  for (;;) {
+    const page = await call('logs.tail', { after: cursor, limit: PAGE, level });
+    records.push(...page.records);
+    if (page.cursor <= cursor) return { records, cursor };
+    cursor = page.cursor;
+  }
+}
 
 const COLOURS = { trace: 'dim', debug: 'dim', info: 'green', warn: 'yellow', error: 'red', fatal: 'red' } as const;
 
