@@ -13,16 +13,14 @@ import {
   limits,
   matches,
   methodNames,
-  parseJson,
   PROTOCOL_VERSION,
-  RequestFrame,
+  type RequestFrame,
 } from '@tenon/protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Metrics } from '../kernel/metrics.ts';
-import { createWindow } from '../kernel/window.ts';
 import type { Connection, Connections } from '../rpc/connections.ts';
 import type { Dispatch } from '../rpc/dispatch.ts';
 import type { EventHub } from '../rpc/events.ts';
@@ -31,6 +29,9 @@ import type { Incidents } from '../rpc/incidents.ts';
 import type { Principal } from '../rpc/principal.ts';
 import { bucketOf } from './address.ts';
 import type { Authenticator, Challenge } from './auth.ts';
+import { parseFrame } from './frame.ts';
+import { createRequestIntake, type RequestIntake, type Shared } from './requests.ts';
+import { createSenders, ignore, type Send } from './sender.ts';
 import { endSocket } from './http.ts';
 
 export interface SocketDeps {
@@ -90,7 +91,8 @@ export function createSocketServer(deps: SocketDeps): SocketServer {
     };
   }
 
-  const shared: Shared = {
+  const senders = createSenders();
+  const shared: Shared<SocketDeps> = {
     deps,
     isDraining: () => draining,
     began() {
@@ -115,7 +117,7 @@ export function createSocketServer(deps: SocketDeps): SocketServer {
       const leave = enter(address);
       socket.once('close', leave);
       server.handleUpgrade(request, socket, head, (webSocket) => {
-        const life = beginLife(webSocket, socket, address, leave, shared);
+        const life = beginLife(webSocket, socket, address, leave, shared, senders.create(webSocket, socket));
         lifes.add(life);
         webSocket.once('close', () => lifes.delete(life));
       });
@@ -131,18 +133,11 @@ export function createSocketServer(deps: SocketDeps): SocketServer {
   };
 }
 
-interface Shared {
-  readonly deps: SocketDeps;
-  isDraining(): boolean;
-  began(): void;
-  ended(): void;
-}
-
 interface Life {
   end(code: number, reason: string): void;
 }
 
-function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave: () => void, shared: Shared): Life {
+function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave: () => void, shared: Shared<SocketDeps>, send: Send): Life {
   const { deps } = shared;
   const { clock } = deps;
   const challenge: Challenge = { nonce: randomId(24), ts: clock.now() };
@@ -152,7 +147,6 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
   let early: Buffer[] | undefined;
   let preAuthBytes = 0;
 
-  const send = createSender(webSocket, socket);
   const deadline = clock.after(limits.handshakeTimeoutMs.value, () => refuse('handshake.timeout', 1008, 'connect took too long'));
 
   function end(code: number, reason: string): void {
@@ -268,149 +262,6 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
 
 /** What `connect` is refused for before any credential is looked at. */
 const MALFORMED: ReadonlySet<string> = new Set(['INVALID_REQUEST', 'PROTOCOL_MISMATCH']);
-
-interface RequestIntake {
-  take(data: Buffer): void;
-}
-
-function createRequestIntake(
-  connection: Connection,
-  send: (text: string) => void,
-  webSocket: WebSocket,
-  socket: Duplex,
-  shared: Shared,
-): RequestIntake {
-  const { deps } = shared;
-  const refusals = createWindow({
-    limit: limits.refusedPerWindow.value,
-    windowMs: limits.refusedWindowMs.value,
-    clock: deps.clock,
-    maxNames: 1,
-  });
-  const ids = new Set<string>();
-  let bytes = 0;
-  /** Frames that had been read when the connection was made to wait. */
-  const held: Buffer[] = [];
-  let waits = false;
-
-  function refuse(id: string, error: GatewayError): void {
-    send(JSON.stringify({ type: 'res', id, ok: false, error: error.toShape() }));
-  }
-
-  /** Nothing more is taken from who only sends what is refused, or does not read the answers. */
-  function mustWait(): boolean {
-    const waitMs = refusals.waitMs('');
-    if (waitMs > 0) {
-      deps.incidents.record('requests.throttled', connection.address);
-      deps.clock.after(waitMs, goOn);
-    } else if (webSocket.bufferedAmount > limits.maxBufferedBytes.value) socket.once('drain', goOn);
-    else return false;
-    waits = true;
-    webSocket.pause();
-    return true;
-  }
-
-  function goOn(): void {
-    waits = false;
-    while (held.length > 0) {
-      if (webSocket.readyState !== webSocket.OPEN || mustWait()) return;
-      handle(held.shift() as Buffer);
-    }
-    webSocket.resume();
-  }
-
-  function handle(data: Buffer): void {
-    const frame = parseFrame(data);
-    if ('error' in frame) {
-      refusals.hit('');
-      return refuse(frame.id, frame.error);
-    }
-    if (ids.has(frame.id)) {
-      refusals.hit('');
-      return refuse(
-        frame.id,
-        new GatewayError('INVALID_REQUEST', `A request with the id "${frame.id}" is under way already`, {
-          details: { code: 'DUPLICATE_ID' },
-        }),
-      );
-    }
-    if (shared.isDraining()) return refuse(frame.id, new GatewayError('UNAVAILABLE', 'The gateway is stopping', { retryAfterMs: 1000 }));
-    if (ids.size >= limits.maxInFlight.value || bytes + data.length > limits.maxInFlightBytes.value) {
-      return refuse(
-        frame.id,
-        new GatewayError('UNAVAILABLE', 'Too many requests of this connection are under way', {
-          retryAfterMs: 50,
-          details: { code: 'TOO_MANY_IN_FLIGHT' },
-        }),
-      );
-    }
-    const answered = deps.dispatch(frame, connection);
-    if (!(answered instanceof Promise)) {
-      if (answered.refused) refusals.hit('');
-      return send(answered.text);
-    }
-    ids.add(frame.id);
-    bytes += data.length;
-    shared.began();
-    void answered.then(({ text, refused }) => {
-      ids.delete(frame.id);
-      bytes -= data.length;
-      if (refused) refusals.hit('');
-      send(text);
-      shared.ended();
-    });
-  }
-
-  return {
-    take(data) {
-      if (waits || mustWait()) held.push(data);
-      else handle(data);
-    },
-  };
-}
-
-/** Sends of one turn of the event loop leave in one write. */
-function createSender(webSocket: WebSocket, socket: Duplex): (frame: string | Buffer) => void {
-  let corked = false;
-  const uncork = () => {
-    corked = false;
-    socket.uncork();
-  };
-  return (frame) => {
-    if (webSocket.readyState !== webSocket.OPEN) return;
-    if (!corked) {
-      corked = true;
-      socket.cork();
-      setImmediate(uncork);
-    }
-    webSocket.send(frame, TEXT, ignore);
-  };
-}
-
-const TEXT = { binary: false, compress: false } as const;
-const ignore = () => {};
-
-/** A frame that cannot be taken: the error, and the id where one can be read, so that the sender knows which it was. */
-interface BadFrame {
-  readonly id: string;
-  readonly error: GatewayError;
-}
-
-function parseFrame(data: Buffer): RequestFrame | BadFrame {
-  const parsed = parseJson(data.toString());
-  if (!parsed.ok) {
-    return {
-      id: '?',
-      error: new GatewayError('PARSE', `Cannot read the frame: ${parsed.fault.reason}`, { details: { offset: parsed.fault.offset } }),
-    };
-  }
-  if (matches(RequestFrame, parsed.value)) return parsed.value;
-  const id = (parsed.value as { id?: unknown } | null)?.id;
-  const error = new GatewayError('INVALID_REQUEST', explain(RequestFrame, parsed.value, 'frame') ?? 'not a request frame', {
-    details: { code: 'INVALID_FRAME' },
-  });
-  return { id: typeof id === 'string' && id.length > 0 && id.length <= 128 ? id : '?', error };
-}
 
 function checkConnect(params: unknown): ConnectParams {
   if (!matches(ConnectParams, params)) {
