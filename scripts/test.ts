@@ -1,8 +1,9 @@
 // `npm test`: one PostgreSQL for all, then node's own test runner over every test file. Arguments are passed on, so
 // `npm test -- test/e2e` runs a part. The chaos runs are bounded here; `npm run chaos` runs them whole.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { startPostgres } from '../test/support/postgres.ts';
 
 const given = process.argv.slice(2);
@@ -10,6 +11,8 @@ const files = given.filter((argument) => !argument.startsWith('-'));
 const flags = given.filter((argument) => argument.startsWith('-'));
 const patterns = files.length > 0 ? files.map(expand) : ['packages/**/*.test.ts', 'test/**/*.test.ts'];
 
+// End-to-end tests start what users start: it has to be what the sources say.
+execFileSync(process.execPath, [join(import.meta.dirname, 'build.ts')], { stdio: 'inherit' });
 const postgres = await startPostgres();
 const runner = spawn(
   process.execPath,

@@ -13,13 +13,21 @@ interface SettingSpec {
   readonly secret?: true;
 }
 
-const HostName = Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(:[0-9]{1,5})?$' });
-const Origin = Type.String({ pattern: '^https?://[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(:[0-9]{1,5})?$' });
+const HostName = Type.String({
+  pattern: '^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(:[0-9]{1,5})?$',
+  description: 'a host name, with a port where the Host header has one',
+});
+const Origin = Type.String({
+  pattern: '^https?://[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(:[0-9]{1,5})?$',
+  description: 'an origin, such as https://tenon.example',
+});
+/** Four numbers up to 255, or something with colons. What the system then makes of it, it says itself. */
+const ADDRESS = '^((25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])(\\.(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])){3}|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$';
 
 export const settings = {
   'gateway.bind': {
     summary: 'Address to listen on. Anything but loopback needs `gateway.insecure`.',
-    schema: Type.String({ pattern: '^[0-9A-Fa-f:.]{2,45}$' }),
+    schema: Type.String({ maxLength: 45, pattern: ADDRESS, description: 'an IPv4 or IPv6 address' }),
     default: '127.0.0.1',
     takesEffect: 'restart',
     env: 'TENON_BIND',
@@ -69,7 +77,11 @@ export const settings = {
   },
   'store.url': {
     summary: 'PostgreSQL connection string; only with the engine `postgres`.',
-    schema: Type.String({ maxLength: 1024, pattern: '^(|postgres(ql)?://.+)$' }),
+    schema: Type.String({
+      maxLength: 1024,
+      pattern: '^(|postgres(ql)?://.+)$',
+      description: 'postgres://user:password@host:port/database',
+    }),
     default: '',
     takesEffect: 'restart',
     env: 'TENON_STORE_URL',

@@ -26,7 +26,15 @@ export function explain(schema: TSchema, value: unknown, name: string): string |
   const unknownKeys = (first.params as { additionalProperties?: string[] }).additionalProperties;
   const place = `${name}${first.instancePath}`;
   if (unknownKeys?.length) return `${place} has an unknown field "${unknownKeys[0]}"`;
-  return `${place} ${first.message}`;
+  // A pattern is for machines; a schema that has one says in words what it wants.
+  const wanted = first.keyword === 'pattern' ? schemaAt(schema, first.schemaPath)?.description : undefined;
+  return wanted === undefined ? `${place} ${first.message}` : `${place} must be ${wanted}`;
+}
+
+function schemaAt(schema: TSchema, path: string): { description?: string } | undefined {
+  let at: unknown = schema;
+  for (const part of path.split('/').slice(1)) at = (at as Record<string, unknown> | undefined)?.[part];
+  return at as { description?: string } | undefined;
 }
 
 type Fault = ReturnType<Validator['Errors']>[number];

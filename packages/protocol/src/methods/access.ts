@@ -21,7 +21,7 @@ export const Token = Type.Object(
 export type Token = Static<typeof Token>;
 
 /** The fingerprint of a device's public key: its SHA-256 in hex. */
-export const DeviceId = Type.String({ pattern: '^[0-9a-f]{64}$' });
+export const DeviceId = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'the SHA-256 of a public key, in hex' });
 
 export const Device = Type.Object(
   {

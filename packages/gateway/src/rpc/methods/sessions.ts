@@ -1,4 +1,4 @@
-import { DEFAULT_AGENT_ID, GatewayError, RESERVED_KEYS } from '@tenon/protocol';
+import { DEFAULT_AGENT_ID, GatewayError } from '@tenon/protocol';
 import { randomId } from '../../kernel/ids.ts';
 import type { Handlers } from '../handler.ts';
 
@@ -14,9 +14,6 @@ export const sessionHandlers = {
     if (key !== undefined && agentId !== undefined && !key.startsWith(`agent:${agentId}:`)) {
       throw new GatewayError('INVALID_REQUEST', `params/key "${key}" is not under the agent "${agentId}"`);
     }
-    // The grammar of keys lets these through, that of agents does not: no client could read the session.
-    if (RESERVED_KEYS.has(key?.split(':')[1] ?? ''))
-      throw new GatewayError('INVALID_REQUEST', `params/key "${key}" names a reserved agent`);
     return commit('sessions.create', { key: key ?? `agent:${agentId ?? DEFAULT_AGENT_ID}:${newKey()}`, fields, at: clock.now() });
   },
 
