@@ -1,11 +1,12 @@
 // The shared engine. Each write is a transaction of its own; writes of one session go one after another. The position
 // of an event is taken as the last statement, from a row that stays locked until the commit: whoever reads position N
-// can read everything before it.
+// can read everything before it. A commit whose answer is lost is looked up, never guessed.
 import type { Pool, PoolClient } from 'pg';
 import { GatewayError } from '@tenon/protocol';
 import { faultpoint } from '../kernel/fault.ts';
 import { randomId } from '../kernel/ids.ts';
 import { createLanes } from '../kernel/lane.ts';
+import { createPlaces } from '../kernel/places.ts';
 import type { AnswerSlot } from './answers.ts';
 import { type PlainFailure, StoreOpenError } from './failure.ts';
 import { toGatewayError } from './gateway-error.ts';
@@ -19,17 +20,23 @@ import {
   type Operation,
   type QueryResult,
   Refusal,
+  refuse,
   render,
   type Row,
   type SqlValue,
 } from './sql.ts';
 import type { Store, StoreListener } from './store.ts';
-import { beginStream, readStream, streamState, type StoredEvent } from './stream.ts';
+import { beginStream, readStream, streamState, type StoredEvent, type StreamState } from './stream.ts';
 
-const MAX_CONNECTIONS = 12;
-/** Writes that may wait for a connection. */
+/** Transactions at a time. */
+const MAX_WRITERS = 10;
+/** The rest is for reads, for the lock and for looking up how a commit ended: writers cannot starve those. */
+const MAX_CONNECTIONS = MAX_WRITERS + 4;
+/** Writes that may wait for their turn. */
 const MAX_WAITING = 20_000;
 const MAX_RETRIES = 5;
+/** How long a commit whose answer was lost is looked up before its caller is told that nobody knows. */
+const OUTCOME_WAIT_MS = 30_000;
 /** A lock that only gateways take, so that two never write one store. */
 export const GATEWAY_LOCK = 0x544e4f4e;
 
@@ -45,35 +52,43 @@ function noEffects(): Effects {
 export async function openPostgresStore(options: { url: string; now: number }, listener: StoreListener): Promise<Store> {
   const pool = await openPool(options.url, listener);
   const stats = { commits: 0, operations: 0, refused: 0, failed: 0 };
-  let guard: Guard;
+  const run = <Result>(operation: Operation<Result>) => withClient(pool, (client) => drive(client, operation, noEffects()));
+  let guard: Guard | undefined;
+  let stream: StreamState;
   try {
-    guard = await holdGatewayLock(pool);
+    guard = await holdGatewayLock(pool, listener);
     await migrate(pool);
+    stream = await run(streamState({}));
   } catch (error) {
+    guard?.release();
     await pool.end();
     throw error;
   }
-  const run = <Result>(operation: Operation<Result>) => withClient(pool, (client) => drive(client, operation, noEffects()));
-  const stream = await run(streamState({}));
+  const { isHeld, release } = guard;
   const lanes = createLanes();
+  const places = createPlaces(MAX_WRITERS);
   const inOrder = createInOrder<StoredEvent>({
     next: stream.head + 1,
     deliver: (events) => listener.events(events),
     read: (after) => run(readStream({ after, limit: 1000 })),
   });
-  let waiting = 0;
-  let closing = false;
+  /** What was accepted and is not finished. */
+  const accepted = new Set<Promise<unknown>>();
+  let closed: Promise<void> | undefined;
 
   async function write(name: WriteName, args: unknown, slot: AnswerSlot | undefined): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
       const effects = noEffects();
       try {
-        const { value, events } = await transact(pool, operationOf({ name, args, slot }, 'postgres'), effects);
+        if (!isHeld()) refuse('STORAGE', 'The database is not available: another gateway may have taken it over');
+        const operation = operationOf({ name, args, slot }, 'postgres');
+        const { value, events } = await places.use((place) => transact(pool, place, operation, effects));
         stats.commits++;
         stats.operations++;
         listener.health({ ok: true });
         if (effects.auditHead) listener.auditHead(effects.auditHead);
-        inOrder.add(events);
+        if (events) inOrder.add(events);
+        else inOrder.check();
         return value;
       } catch (error) {
         // Two transactions stood in each other's way: nothing has happened, and the next try has a clear road.
@@ -90,6 +105,20 @@ export async function openPostgresStore(options: { url: string; now: number }, l
     }
   }
 
+  function accept<Result>(work: Promise<Result>): Promise<Result> {
+    accepted.add(work);
+    const forget = () => accepted.delete(work);
+    work.then(forget, forget);
+    return work;
+  }
+
+  async function finish(): Promise<void> {
+    await Promise.allSettled(accepted);
+    inOrder.close();
+    release();
+    await pool.end();
+  }
+
   return {
     engine: 'postgres',
     location: describe(options.url),
@@ -97,19 +126,18 @@ export async function openPostgresStore(options: { url: string; now: number }, l
     stream,
     stats,
     write(name, args, slot) {
-      if (closing) return Promise.reject(new GatewayError('UNAVAILABLE', 'The gateway is stopping'));
-      if (waiting >= MAX_WAITING) return Promise.reject(new GatewayError('UNAVAILABLE', 'Too many writes wait', { retryAfterMs: 500 }));
-      waiting++;
+      if (closed) return Promise.reject(new GatewayError('UNAVAILABLE', 'The gateway is stopping'));
+      if (accepted.size >= MAX_WAITING)
+        return Promise.reject(new GatewayError('UNAVAILABLE', 'Too many writes wait', { retryAfterMs: 500 }));
       const lane = laneOf(args);
       const work = () => write(name, args, slot);
-      return (lane === undefined ? work() : lanes.run(lane, work)).finally(() => {
-        waiting--;
-      }) as Promise<never>;
+      return accept(lane === undefined ? work() : lanes.run(lane, work)) as Promise<never>;
     },
     async read(name: ReadName, args: unknown) {
+      if (closed) throw new GatewayError('UNAVAILABLE', 'The gateway is stopping');
       const operation = reads[name] as (args: unknown, dialect: Dialect) => Operation<never>;
       try {
-        return await run(operation(args, 'postgres'));
+        return await accept(run(operation(args, 'postgres')));
       } catch (error) {
         throw toGatewayError(toFailure(error));
       }
@@ -125,11 +153,9 @@ export async function openPostgresStore(options: { url: string; now: number }, l
       const { rows } = await pool.query<{ bytes: number }>('select pg_database_size(current_database()) as bytes');
       return { integrity: { ok: true }, tables, bytes: rows[0]?.bytes ?? 0 };
     },
-    async close() {
-      closing = true;
-      inOrder.close();
-      await guard.release();
-      await pool.end();
+    close() {
+      closed ??= finish();
+      return closed;
     },
   };
 }
@@ -146,6 +172,7 @@ async function openPool(url: string, listener: StoreListener): Promise<Pool> {
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
     statement_timeout: 30_000,
+    keepAlive: true,
     application_name: 'tenon',
     types: types as never,
   });
@@ -154,38 +181,44 @@ async function openPool(url: string, listener: StoreListener): Promise<Pool> {
   return pool;
 }
 
-/** One transaction. When the connection breaks while it commits, PostgreSQL is asked how it ended. */
+/** One transaction. Without `events` they are stored, but their positions were lost with the connection. */
 async function transact<Result>(
   pool: Pool,
+  place: number,
   operation: Operation<Result>,
   effects: Effects,
-): Promise<{ value: Result; events: StoredEvent[] }> {
-  return withClient(pool, async (client, discard) => {
-    const transaction = await begin(client);
+): Promise<{ value: Result; events?: StoredEvent[] }> {
+  const mark = randomId();
+  const outcome = await withClient(pool, async (client, discard) => {
+    const transaction = await begin(client, place, mark);
     let value: Result;
     try {
       value = await drive(client, operation, effects);
     } catch (error) {
-      await client.query('rollback').catch(() => {});
+      await client.query('rollback').catch(discard);
       throw error;
     }
     faultpoint('postgres.before-commit');
-    let events: StoredEvent[] = [];
     try {
-      events = await commit(client, effects.emitted);
+      return { value, events: await commit(client, effects.emitted) };
     } catch (error) {
       discard(error as Error);
-      if (!isConnectionLoss(error) || !(await wasCommitted(pool, transaction))) throw error;
+      if (!isConnectionLoss(error)) throw error;
+      return { value, lost: { transaction, error } };
     }
-    faultpoint('postgres.after-commit');
-    return { value, events };
   });
+  // Only after the broken connection was given back: all others may be broken too, and the pool is bounded.
+  if (outcome.lost && !(await wasCommitted(pool, outcome.lost.transaction, place, mark))) throw outcome.lost.error;
+  faultpoint('postgres.after-commit');
+  return outcome;
 }
 
-/** Says which transaction this is, so that its end can be looked up. */
-async function begin(client: PoolClient): Promise<string> {
-  const answers = await client.query('begin; select pg_current_xact_id()::text as transaction');
-  const [, named] = answers as unknown as [unknown, { rows: [{ transaction: string }] }];
+/** Leaves a mark at this place and says which transaction this is, so that its end can be looked up. */
+async function begin(client: PoolClient, place: number, mark: string): Promise<string> {
+  const answers = await client.query(`begin;
+    insert into commit_marks (place, mark) values (${place}, '${mark}') on conflict (place) do update set mark = excluded.mark;
+    select pg_current_xact_id()::text as transaction`);
+  const [, , named] = answers as unknown as [unknown, unknown, { rows: [{ transaction: string }] }];
   return named.rows[0].transaction;
 }
 
@@ -210,21 +243,26 @@ async function commit(client: PoolClient, emitted: readonly EmitStep[]): Promise
   return emitted.map(({ event, payload, sessionKey }, index) => ({ seq: inserted.rows[index]?.seq ?? 0, event, payload, sessionKey }));
 }
 
-/** Looked up, never guessed: PostgreSQL remembers how recent transactions ended. */
-async function wasCommitted(pool: Pool, transaction: string): Promise<boolean> {
-  const deadline = performance.now() + 30_000;
+/**
+ * Waits until PostgreSQL says that the transaction has ended, then looks for its mark. Its number alone would not do:
+ * after a crash PostgreSQL gives numbers again that it had given to transactions which left no trace.
+ */
+async function wasCommitted(pool: Pool, transaction: string, place: number, mark: string): Promise<boolean> {
+  const deadline = performance.now() + OUTCOME_WAIT_MS;
   while (performance.now() < deadline) {
     try {
       const { rows } = await pool.query<{ status: string | null }>('select pg_xact_status($1::xid8) as status', [transaction]);
-      const status = rows[0]?.status;
-      if (status === 'committed') return true;
-      if (status === 'aborted') return false;
+      if (rows[0]?.status !== 'in progress') {
+        const found = await pool.query('select from commit_marks where place = $1 and mark = $2', [place, mark]);
+        return found.rowCount === 1;
+      }
     } catch (error) {
+      if (isOfTheFuture(error)) return false;
       if (!isConnectionLoss(error)) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Refusal('STORAGE', 'PostgreSQL went away during the commit; repeat with the same idempotency key', { code: 'OUTCOME_UNKNOWN' });
+  refuse('STORAGE', 'PostgreSQL went away during the commit; repeat with the same idempotency key', { code: 'OUTCOME_UNKNOWN' });
 }
 
 async function drive<Result>(client: PoolClient, operation: Operation<Result>, effects: Effects): Promise<Result> {
@@ -277,26 +315,40 @@ async function withClient<Result>(
 }
 
 interface Guard {
-  release(): Promise<void>;
+  isHeld(): boolean;
+  release(): void;
 }
 
 /** Held on a connection of its own for as long as it lives; taken again when PostgreSQL comes back. */
-async function holdGatewayLock(pool: Pool): Promise<Guard> {
+async function holdGatewayLock(pool: Pool, listener: StoreListener): Promise<Guard> {
   let released = false;
-  let client: PoolClient | undefined;
+  /** Gives back the connection that holds the lock. */
+  let held: (() => void) | undefined;
+
   async function take(): Promise<void> {
-    const candidate = await connectFirst(pool);
-    const { rows } = await candidate.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [GATEWAY_LOCK]);
-    if (!rows[0]?.taken) {
-      candidate.release();
-      throw new StoreOpenError('locked', 'Another gateway is running on this PostgreSQL database; stop it first');
-    }
-    client = candidate;
-    candidate.on('error', () => {
-      client = undefined;
-      candidate.release(true);
+    const client = await connectFirst(pool);
+    let lost: Error | undefined;
+    const giveBack = (reason = new Error('given back')) => {
+      if (!lost) client.release(true);
+      lost ??= reason;
+    };
+    // Stays for as long as the connection does: an error that comes after it was given back must not end the process.
+    client.on('error', (error) => {
+      giveBack(error);
+      if (held !== giveBack) return;
+      held = undefined;
+      listener.health({ ok: false, reason: `PostgreSQL: ${error.message}` });
       retry();
     });
+    try {
+      const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [GATEWAY_LOCK]);
+      if (!rows[0]?.taken) throw new StoreOpenError('locked', 'Another gateway is running on this PostgreSQL database; stop it first');
+      if (lost) throw lost;
+      held = giveBack;
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
   }
   function retry(): void {
     if (released) return;
@@ -304,9 +356,12 @@ async function holdGatewayLock(pool: Pool): Promise<Guard> {
   }
   await take();
   return {
-    async release() {
+    isHeld: () => held !== undefined,
+    release() {
       released = true;
-      client?.release(true);
+      const giveBack = held;
+      held = undefined;
+      giveBack?.();
     },
   };
 }
@@ -368,6 +423,11 @@ function isPassing(error: unknown): boolean {
   return code === '40P01' || code === '40001';
 }
 
+/** A transaction that left no trace before the crash: its number is not in use yet. */
+function isOfTheFuture(error: unknown): boolean {
+  return (error as { code?: string }).code === '22023';
+}
+
 function isConnectionLoss(error: unknown): boolean {
   const { code, message = '' } = error as { code?: string; message?: string };
   if (code === undefined) return /connection|terminat|timeout|ended/i.test(message);
@@ -377,7 +437,7 @@ function isConnectionLoss(error: unknown): boolean {
 function toFailure(error: unknown): PlainFailure {
   if (error instanceof Refusal) {
     return {
-      kind: 'refused',
+      kind: error.code === 'STORAGE' ? 'storage' : 'refused',
       code: error.code,
       message: error.message,
       ...(error.details === undefined ? {} : { details: error.details }),

@@ -1,0 +1,88 @@
+// The store itself, on either engine, without a gateway around it: a temporary home or a database of its own.
+import { rmSync } from 'node:fs';
+import { test } from 'node:test';
+import type { AuditHead } from '../../packages/gateway/src/store/sql.ts';
+import { openStore } from '../../packages/gateway/src/store/open.ts';
+import type { Store } from '../../packages/gateway/src/store/store.ts';
+import type { StoredEvent } from '../../packages/gateway/src/store/stream.ts';
+import { temporaryHome } from './gateway.ts';
+import { createDatabase } from './postgres.ts';
+
+export const engines = ['sqlite', 'postgres'] as const;
+export type Engine = (typeof engines)[number];
+
+export interface StoreWorld extends AsyncDisposable {
+  readonly engine: Engine;
+  readonly home: string;
+  readonly url: string;
+  readonly store: Store;
+  /** What the store has told its listener since it was opened. */
+  readonly told: Told;
+  /** Closes the store and opens it again. */
+  reopen(): Promise<void>;
+  /** A second opening of the same place. */
+  openAnother(): Promise<Store>;
+}
+
+export interface Told {
+  readonly events: StoredEvent[];
+  readonly auditHeads: AuditHead[];
+  readonly health: ({ ok: true } | { ok: false; reason: string })[];
+}
+
+export async function openWorld(engine: Engine, settings: { maxBytes?: number } = {}): Promise<StoreWorld> {
+  const home = temporaryHome();
+  const database = engine === 'postgres' ? await createDatabase() : undefined;
+  const url = database?.url ?? '';
+  let told: Told;
+  let store: Store;
+
+  function open(listener: Told): Promise<Store> {
+    return openStore(
+      { home, engine, url, maxBytes: settings.maxBytes ?? 0, now: 1 },
+      {
+        events: (events) => listener.events.push(...events),
+        auditHead: (head) => listener.auditHeads.push(head),
+        health: (state) => listener.health.push(state),
+      },
+    );
+  }
+  const nothingTold = (): Told => ({ events: [], auditHeads: [], health: [] });
+  async function openHere(): Promise<void> {
+    told = nothingTold();
+    store = await open(told);
+  }
+  await openHere();
+
+  return {
+    engine,
+    home,
+    url,
+    get store() {
+      return store;
+    },
+    get told() {
+      return told;
+    },
+    async reopen() {
+      await store.close();
+      await openHere();
+    },
+    openAnother: () => open(nothingTold()),
+    async [Symbol.asyncDispose]() {
+      await store.close();
+      await database?.drop();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One test per engine, each with a store of its own. */
+export function onBothEngines(name: string, body: (world: StoreWorld) => Promise<void>): void {
+  for (const engine of engines) {
+    test(`${engine}: ${name}`, async () => {
+      await using world = await openWorld(engine);
+      await body(world);
+    });
+  }
+}
