@@ -1,8 +1,9 @@
 // Work on a home folder that does not need a running gateway: backup, restore and a look at the store.
 import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Finding } from '@tenon/protocol';
+import { type Finding, settingNames } from '@tenon/protocol';
 import type { Config } from './config.ts';
+import { patchConfigText } from './config-file.ts';
 import { StartError, toStartError } from './gateway.ts';
 import { prepareHome } from './home.ts';
 import { systemClock } from './kernel/clock.ts';
@@ -13,6 +14,8 @@ import { type BackupSummary, backupRows, backupSqlite, draftFromBackup, openBack
 import { lockHome } from './store/lock.ts';
 import { openStore, STORE_FILE } from './store/open.ts';
 import { openDatabase } from './store/sqlite-file.ts';
+
+const CONFIG_FILE = 'tenon.toml';
 
 export type Progress = (done: { table: string; rows: number }) => void;
 
@@ -65,16 +68,26 @@ export async function restoreBackup({
       if (dryRun) return {};
       if (settings['store.engine'] === 'sqlite') {
         const { kept } = restoreSqlite(source, join(home, STORE_FILE), systemClock.now());
-        restoreFiles(home, backup.files);
+        restoreFiles(home, withStoreOf(config, backup.files));
         return kept === undefined ? {} : { kept };
       }
       await restorePostgres(config, source, onProgress);
-      restoreFiles(home, backup.files);
+      restoreFiles(home, withStoreOf(config, backup.files));
       return {};
     } finally {
       lock.release();
     }
   });
+}
+
+/** The settings of the backup, but for where the store is: the rows went into the one that is configured here. */
+function withStoreOf({ settings, sources }: Config, files: ReadonlyMap<string, Buffer>): Map<string, Buffer> {
+  const patched = new Map(files);
+  const text = patched.get(CONFIG_FILE)?.toString();
+  if (text === undefined) return patched;
+  const storeSettings = settingNames.filter((name) => name.startsWith('store.'));
+  const changes = storeSettings.map((name) => [name, sources[name] === 'file' ? settings[name] : undefined] as const);
+  return patched.set(CONFIG_FILE, Buffer.from(patchConfigText(text, new Map(changes))));
 }
 
 /** The same checks as `doctor.run`, for a gateway that is stopped or does not start. */
