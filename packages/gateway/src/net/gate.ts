@@ -1,11 +1,12 @@
 // Which Host and Origin headers are answered. A page of another site can make the operator's browser call us; these two
 // headers are what it cannot forge.
 import type { IncomingMessage } from 'node:http';
-import { limits } from '@tenon/protocol';
+import { limits, visible } from '@tenon/protocol';
 
 export interface GateRefusal {
   readonly kind: 'headers' | 'host' | 'origin' | 'cross-site';
   readonly status: 403 | 421 | 431;
+  /** The header that it is refused for, as it may be kept. */
   readonly value: string;
 }
 
@@ -38,9 +39,9 @@ export function createGate({ bind, port, allowedHosts, allowedOrigins }: GateOpt
       if (rawHeaders.length / 2 > limits.httpHeaderCount.value) return { kind: 'headers', status: 431, value: '' };
       const host = headers.host?.toLowerCase() ?? '';
       const hostCount = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
-      if (hostCount !== 1 || !hosts.has(host)) return { kind: 'host', status: 421, value: host };
+      if (hostCount !== 1 || !hosts.has(host)) return { kind: 'host', status: 421, value: shown(host) };
       const { origin } = headers;
-      if (origin !== undefined && !origins.has(origin.toLowerCase())) return { kind: 'origin', status: 403, value: origin };
+      if (origin !== undefined && !origins.has(origin.toLowerCase())) return { kind: 'origin', status: 403, value: shown(origin) };
       // A page elsewhere may link to us, which is a navigation, but not load us behind the scenes.
       const site = headers['sec-fetch-site'];
       if ((site === 'cross-site' || site === 'same-site') && headers['sec-fetch-mode'] !== 'navigate')
@@ -48,4 +49,9 @@ export function createGate({ bind, port, allowedHosts, allowedOrigins }: GateOpt
       return undefined;
     },
   };
+}
+
+/** What a stranger sent: short, with nothing hidden in it, and without a token that somebody put there by mistake. */
+function shown(value: string): string {
+  return visible(value.slice(0, 256)).replace(/tenon_[\w-]+/gi, 'tenon_***');
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { errors, GatewayError, limits, visible } from '@tenon/protocol';
+import { errors, GatewayError, limits } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import { statusOf } from '../rpc/dispatch.ts';
@@ -75,7 +75,7 @@ export function createHttpHandler(deps: HttpDeps): (request: IncomingMessage, re
 async function answer(request: IncomingMessage, deps: HttpDeps): Promise<Answer> {
   const refusal = deps.gate.refusal(request);
   if (refusal) {
-    deps.incidents.record(`http.${refusal.kind}`, bucketOf(request.socket.remoteAddress), { value: visible(refusal.value.slice(0, 256)) });
+    deps.incidents.record(`http.${refusal.kind}`, bucketOf(request.socket.remoteAddress), { value: refusal.value });
     return {
       ...fromError(new GatewayError('FORBIDDEN_ORIGIN', `Refused because of the ${refusal.kind} of this request`)),
       status: refusal.status,

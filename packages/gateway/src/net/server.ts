@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { limits, visible } from '@tenon/protocol';
+import { limits } from '@tenon/protocol';
 import { bucketOf } from './address.ts';
 import { createGate } from './gate.ts';
 import { createClientErrorHandler, createHttpHandler, endSocket, type HttpDeps, httpServerOptions } from './http.ts';
@@ -49,7 +49,7 @@ export async function openNetServer(options: NetOptions, deps: SocketDeps & Omit
     const address = bucketOf(request.socket.remoteAddress);
     const refusal = gate.refusal(request);
     if (refusal) {
-      deps.incidents.record(`ws.${refusal.kind}`, address, { value: visible(refusal.value.slice(0, 256)) });
+      deps.incidents.record(`ws.${refusal.kind}`, address, { value: refusal.value });
       return endSocket(socket, deps.clock, `${refusal.status} ${STATUS_CODES[refusal.status]}`);
     }
     const full = sockets.full(address);
