@@ -126,7 +126,7 @@ async function restorePostgres(config: Config, source: string, onProgress: Progr
   const { copyToPostgres } = await import('./store/backup-postgres.ts');
   // Opening it once makes the tables where there are none yet.
   await (await openConfigured(config)).close();
-  draftFromBackup(source, draft);
+  draftFromBackup(source, draft, systemClock.now());
   const { database } = openDatabase({ file: draft, maxBytes: 0, now: 0 });
   try {
     await copyToPostgres(config.settings['store.url'], database, onProgress);

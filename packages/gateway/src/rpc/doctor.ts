@@ -4,6 +4,7 @@ import { chmodSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Finding, limits } from '@tenon/protocol';
 import type { LogBook } from '../kernel/log.ts';
+import { COUNTED_UP_TO } from '../store/retention.ts';
 import type { Store, StoreReport } from '../store/store.ts';
 
 export interface Doctor {
@@ -48,7 +49,7 @@ const checks: Readonly<Record<string, Check>> = {
           },
     ];
   },
-  retention: (_, { report }) => retentionOf(report).map((message) => ok('retention', message)),
+  retention: async ({ store }) => retentionOf(await store.read('tables.count', {})).map((message) => ok('retention', message)),
   'write-ahead log': (_, { report }) => {
     if (report.walBytes === undefined) return [];
     if (report.walBytes <= LARGE_WAL_BYTES)
@@ -111,7 +112,7 @@ function ok(check: string, message: string): Finding {
 }
 
 /** Every table with its bound: nothing grows without one. */
-function retentionOf({ tables }: StoreReport): string[] {
+function retentionOf(tables: Readonly<Record<string, number>>): string[] {
   const hours = (ms: number) => `${ms / 3_600_000} h`;
   const bounds: Record<string, string> = {
     stream: 'one row',
@@ -124,7 +125,10 @@ function retentionOf({ tables }: StoreReport): string[] {
     audit: `the last ${limits.auditRetentionCount.value}`,
     audit_chain: 'one row',
   };
-  return Object.entries(tables).map(([table, rows]) => `${table}: about ${rows} rows, kept: ${bounds[table] ?? 'no bound is stated'}`);
+  return Object.entries(tables).map(
+    ([table, rows]) =>
+      `${table}: ${rows > COUNTED_UP_TO ? `more than ${COUNTED_UP_TO}` : rows} rows, kept: ${bounds[table] ?? 'no bound is stated'}`,
+  );
 }
 
 function privateFiles(home: string): string[] {

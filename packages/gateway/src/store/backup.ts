@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { readIfThere, syncFolder, writeFileDurably } from '../kernel/durable-file.ts';
 import { faultpoint } from '../kernel/fault.ts';
 import { randomId } from '../kernel/ids.ts';
+import { appendAudit } from './audit.ts';
 import { AUDIT_HEAD_FILE } from './audit-head.ts';
 import { StoreOpenError } from './failure.ts';
 import { storedTables } from './migrations.ts';
@@ -57,16 +58,20 @@ async function intoBackup(options: { home: string; file: string }, fill: (draft:
   if (existsSync(options.file)) throw new StoreOpenError('storage', `${options.file} exists already; choose another name`);
   const draft = `${options.file}.new`;
   clear(draft);
+  // Before the rows: the head of the audit log that is kept apart may lag behind them, but never run ahead.
+  const files = HOME_FILES.map((name) => [name, join(options.home, name)] as const)
+    .filter(([, path]) => existsSync(path))
+    .map(([name, path]) => [name, readFileSync(path)] as const);
   try {
     await fill(draft);
-    return finish(options, draft);
+    return finish(options.file, draft, files);
   } catch (error) {
     clear(draft);
     throw error;
   }
 }
 
-function finish({ home, file }: { home: string; file: string }, draft: string): BackupSummary {
+function finish(file: string, draft: string, files: readonly (readonly [string, Buffer])[]): BackupSummary {
   chmodSync(draft, 0o600);
   const database = new DatabaseSync(draft);
   let sessions: number;
@@ -74,10 +79,7 @@ function finish({ home, file }: { home: string; file: string }, draft: string): 
     // In WAL mode the copy would leave files beside itself.
     database.exec('pragma journal_mode = delete; create table backup_files (name text primary key, content blob not null)');
     const insert = database.prepare('insert into backup_files (name, content) values (?, ?)');
-    for (const name of HOME_FILES) {
-      const path = join(home, name);
-      if (existsSync(path)) insert.run(name, readFileSync(path));
-    }
+    for (const [name, content] of files) insert.run(name, content);
     sessions = (database.prepare('select count(*) as n from sessions').get() as { n: number }).n;
   } finally {
     database.close();
@@ -140,7 +142,7 @@ function readFiles(database: DatabaseSync, file: string): Map<string, Buffer> {
  */
 export function restoreSqlite(backup: string, storeFile: string, at: number): { kept: string | undefined } {
   const draft = `${storeFile}.restore`;
-  draftFromBackup(backup, draft);
+  draftFromBackup(backup, draft, at);
   const kept = existsSync(storeFile) ? `${storeFile}.before-restore-${at}` : undefined;
   if (kept) {
     setWalAside(storeFile, kept);
@@ -154,7 +156,7 @@ export function restoreSqlite(backup: string, storeFile: string, at: number): { 
 }
 
 /** A store with the rows of the backup, of the schema that this Tenon knows, and with a stream of a new life. */
-export function draftFromBackup(backup: string, draft: string): void {
+export function draftFromBackup(backup: string, draft: string, at: number): void {
   clear(draft);
   const source = new DatabaseSync(backup, { readOnly: true });
   try {
@@ -166,7 +168,10 @@ export function draftFromBackup(backup: string, draft: string): void {
   const { database } = openDatabase({ file: draft, maxBytes: 0, now: 0 });
   try {
     database.exec('begin; drop table backup_files; delete from events');
-    createSqliteRunner(database).run(beginStream(randomId()), { emitted: [], auditHead: undefined });
+    const runner = createSqliteRunner(database);
+    const effects = { emitted: [], auditHead: undefined };
+    runner.run(beginStream(randomId()), effects);
+    runner.run(appendAudit({ actor: 'operator', action: 'store.restore', target: 'store', at }, 'sqlite'), effects);
     database.exec('commit; pragma wal_checkpoint(truncate); pragma journal_mode = delete');
   } finally {
     database.close();

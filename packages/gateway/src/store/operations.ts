@@ -20,7 +20,7 @@ import {
 } from './access.ts';
 import { answerOnce, type AnswerSlot } from './answers.ts';
 import { appendAudit, listAudit, verifyAuditPage } from './audit.ts';
-import { probe, sweep } from './retention.ts';
+import { countRows, probe, sweep } from './retention.ts';
 import { createSession, deleteSession, getSession, listSessions, patchSession, resetSession } from './sessions.ts';
 import type { Dialect, Operation } from './sql.ts';
 import { readStream, streamState } from './stream.ts';
@@ -58,6 +58,7 @@ export const reads = {
   'device.list': listDevices,
   'audit.list': listAudit,
   'audit.verifyPage': verifyAuditPage,
+  'tables.count': countRows,
   'stream.read': readStream,
   'stream.state': streamState,
 } satisfies Record<string, AnyOperation>;

@@ -10,7 +10,7 @@ import { createPlaces } from '../kernel/places.ts';
 import type { AnswerSlot } from './answers.ts';
 import { type PlainFailure, StoreOpenError } from './failure.ts';
 import { toGatewayError } from './gateway-error.ts';
-import { migrationsAfter, schemaVersion, storedTables } from './migrations.ts';
+import { migrationsAfter, schemaVersion } from './migrations.ts';
 import { laneOf, operationOf, type ReadName, reads, type WriteName } from './operations.ts';
 import { createInOrder } from './in-order.ts';
 import {
@@ -143,15 +143,8 @@ export async function openPostgresStore(options: { url: string; now: number }, l
       }
     },
     async inspect() {
-      const tables: Record<string, number> = {};
-      for (const table of storedTables) {
-        const { rows } = await pool.query<{ n: number }>(
-          `select greatest(reltuples, 0)::bigint as n from pg_class where oid = '${table}'::regclass`,
-        );
-        tables[table] = rows[0]?.n ?? 0;
-      }
       const { rows } = await pool.query<{ bytes: number }>('select pg_database_size(current_database()) as bytes');
-      return { integrity: { ok: true }, tables, bytes: rows[0]?.bytes ?? 0 };
+      return { integrity: { ok: true }, bytes: rows[0]?.bytes ?? 0 };
     },
     close() {
       closed ??= finish();

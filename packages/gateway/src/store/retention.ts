@@ -1,6 +1,7 @@
 // What is kept how long. Each row is a bound that `doctor` shows and one bounded step of the sweep.
 import { trimAudit } from './audit.ts';
-import { change, emit, all, one, type Operation, sql } from './sql.ts';
+import { storedTables } from './migrations.ts';
+import { all, change, emit, one, type Operation, raw, sql } from './sql.ts';
 
 export interface Retention {
   readonly answerMs: number;
@@ -50,4 +51,18 @@ export function* sweep(args: { at: number; keep: Retention }): Operation<Swept> 
 
 export function* probe(args: { at: number }): Operation<void> {
   yield* change(sql`update probe set at = ${args.at} where id = 1`);
+}
+
+/** Counted up to here: more than this is told as such, so that a look at a large store costs little. */
+export const COUNTED_UP_TO = 100_000;
+
+export function* countRows(_: object): Operation<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const table of storedTables) {
+    const row = yield* one<{ n: number }>(
+      sql`select count(*) as n from (select 1 from ${raw(table)} limit ${COUNTED_UP_TO + 1}) as counted`,
+    );
+    counts[table] = row?.n ?? 0;
+  }
+  return counts;
 }

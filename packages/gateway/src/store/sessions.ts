@@ -75,8 +75,11 @@ export function* patchSession(
 }
 
 export function* resetSession(args: { key: string; at: number }): Operation<{ session: Session }> {
+  // As a patch does, also with a clock that went back: a session never slides towards older pages.
   const row = yield* one(sql`
-    update sessions set session_id = ${randomId()}, revision = revision + 1, updated_at = ${args.at} where key = ${args.key}
+    update sessions set session_id = ${randomId()}, revision = revision + 1,
+      updated_at = case when updated_at > ${args.at} then updated_at else ${args.at} end
+    where key = ${args.key}
     returning ord, key, session_id, agent_id, title, label, pinned, archived, revision, created_at, updated_at`);
   if (!row) notFound(args.key);
   return yield* announce('reset', toSession(row), args.at);
@@ -162,15 +165,18 @@ function parseCursor(cursor: string): { updatedAt: number; ord: number } {
   return { updatedAt: Number(match[1]), ord: Number(match[2]) };
 }
 
+const MAX_WORDS = 64;
+/** In characters: PostgreSQL refuses words of 2 kB, and one sign can become many when it is normalized. */
+const MAX_WORD = 64;
+
 // The engines would cut text into words each in its own way. We cut, and they only look up.
 function wordsIn(text: string): string[] {
-  return (
-    text
-      .normalize('NFKC')
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu)
-      ?.slice(0, 64) ?? []
-  );
+  const words = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu)
+    ?.slice(0, MAX_WORDS);
+  return words?.map((word) => (word.length > MAX_WORD ? [...word].slice(0, MAX_WORD).join('') : word)) ?? [];
 }
 
 function wordsOf(key: string, title: string): string {

@@ -15,7 +15,7 @@ export interface Store {
   /** Where the event stream stood when the store was opened. */
   readonly stream: StreamState;
   readonly stats: StoreStats;
-  /** The store's own view of its size and bounds, for `doctor`. */
+  /** What the engine says of the soundness and size of its files, for `doctor`. */
   inspect(): Promise<StoreReport>;
   /** Waits for what was accepted, then closes. */
   close(): Promise<void>;
@@ -30,7 +30,6 @@ export interface StoreStats {
 
 export interface StoreReport {
   readonly integrity: { ok: boolean; reason?: string };
-  readonly tables: Readonly<Record<string, number>>;
   readonly bytes: number;
   readonly walBytes?: number;
   readonly freeBytes?: number;
