@@ -109,32 +109,46 @@ export const LIST_SHAPES = {
 
 export type ListShape = keyof typeof LIST_SHAPES;
 
-/** The rows of the figures that depend on how many sessions there are. */
-function bySize(size: number): FigureRow[] {
-  const at = `at ${spell(size)} sessions`;
+const engines = {
+  sqlite: { prefix: '', words: '', read: 'bare SQLite read of the page, and bare ws of as many bytes', commit: WS_AND_FSYNC },
+  postgres: {
+    prefix: 'postgres.',
+    words: ' on PostgreSQL',
+    read: 'bare pg read of the page, and bare ws of as many bytes',
+    commit: 'bare ws echo, and one bare pg update and its commit',
+  },
+} as const;
+
+type EngineName = keyof typeof engines;
+
+/** The rows of the figures that depend on how many sessions there are. Budgets are those of the default engine. */
+function bySize(engine: EngineName, size: number): FigureRow[] {
+  const { prefix, words, read, commit } = engines[engine];
+  const at = `${words} at ${spell(size)} sessions`;
   const lists = Object.entries(LIST_SHAPES).map(
-    ([shape, words]): FigureRow => ({
-      id: `list.${shape}.${size}`,
-      what: `sessions.list ${at}, ${words}, p50`,
+    ([shape, which]): FigureRow => ({
+      id: `${prefix}list.${shape}.${size}`,
+      what: `sessions.list${at}, ${which}, p50`,
       unit: 'ms',
-      limitIs: 'bare SQLite read of the page, and bare ws of as many bytes',
-      budget: atMost(2),
+      limitIs: read,
+      ...(engine === 'sqlite' ? { budget: atMost(2) } : {}),
     }),
   );
   return [
     ...lists,
-    { id: `create.${size}`, what: `sessions.create ${at}, p50`, unit: 'ms', limitIs: WS_AND_FSYNC },
-    { id: `patch.${size}`, what: `sessions.patch ${at}, p50`, unit: 'ms', limitIs: WS_AND_FSYNC },
+    { id: `${prefix}create.${size}`, what: `sessions.create${at}, p50`, unit: 'ms', limitIs: commit },
+    { id: `${prefix}patch.${size}`, what: `sessions.patch${at}, p50`, unit: 'ms', limitIs: commit },
   ];
 }
 
 /** How much dearer a write is at the largest size than at the smallest. */
-function flatness(sizes: readonly number[]): FigureRow[] {
+function flatness(engine: EngineName, sizes: readonly number[]): FigureRow[] {
+  const { prefix, words } = engines[engine];
   const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
   if (least === most) return [];
   return ['create', 'patch'].map((method) => ({
-    id: `${method}.flat`,
-    what: `sessions.${method}, p50 at ${spell(most)} against ${spell(least)} sessions`,
+    id: `${prefix}${method}.flat`,
+    what: `sessions.${method}${words}, p50 at ${spell(most)} against ${spell(least)} sessions`,
     unit: 'ms',
     limitIs: `the same at ${spell(least)}`,
     budget: ratio(1.5),
@@ -142,7 +156,11 @@ function flatness(sizes: readonly number[]): FigureRow[] {
 }
 
 export function figureRows(sizes: readonly number[]): readonly FigureRow[] {
-  return [...fixed, ...fanOut, ...sizes.flatMap(bySize), ...flatness(sizes)];
+  const sized = (Object.keys(engines) as EngineName[]).flatMap((engine) => [
+    ...sizes.flatMap((size) => bySize(engine, size)),
+    ...flatness(engine, sizes),
+  ]);
+  return [...fixed, ...fanOut, ...sized];
 }
 
 /** 1000000 → 1M, 10000 → 10k. */

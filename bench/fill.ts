@@ -1,8 +1,10 @@
 // A store with many sessions, in seconds: made by the store itself, then filled by one statement. The rows are what
-// `sessions.create` would have written; the search index is built at the end.
+// `sessions.create` would have written. Whatever keeps an index up to date row by row is taken away and put back: to build
+// it at the end is far faster.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
 import { openStore, STORE_FILE } from '../packages/gateway/src/store/open.ts';
 
 /** Every session has it in its title. */
@@ -29,7 +31,6 @@ export async function fillHome(home: string, sessions: number): Promise<void> {
 }
 
 function fill(database: DatabaseSync, sessions: number): void {
-  // Whatever keeps an index up to date row by row is taken away and put back: building it at the end is far faster.
   const upkeep = database
     .prepare(`select type, name, sql from sqlite_master where tbl_name = 'sessions' and type in ('index', 'trigger') and sql is not null`)
     .all() as { type: string; name: string; sql: string }[];
@@ -48,4 +49,26 @@ function fill(database: DatabaseSync, sessions: number): void {
   database.exec(`insert into session_words (session_words) values ('rebuild')`);
   for (const { sql } of upkeep) database.exec(sql);
   database.exec('commit; analyze; pragma wal_checkpoint(truncate)');
+}
+
+/** A gateway may run on it. */
+export async function fillPostgres(url: string, sessions: number): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows: indexes } = await client.query<{ indexname: string; indexdef: string }>(
+      `select indexname, indexdef from pg_indexes where tablename = 'sessions' and indexdef not like 'CREATE UNIQUE%'`,
+    );
+    for (const { indexname } of indexes) await client.query(`drop index ${indexname}`);
+    const at = Date.now() - 86_400_000;
+    await client.query(`
+      insert into sessions (key, session_id, agent_id, title, label, pinned, archived, revision, words, created_at, updated_at)
+      select 'agent:main:b' || n, md5(n::text), 'main', format('Session %s topic%s', n, lpad((n % 1000)::text, 3, '0')), null, 0, 0, 1,
+        format('session %s topic%s agent main b%s', n, lpad((n % 1000)::text, 3, '0'), n), ${at} + n, ${at} + n
+      from generate_series(0, ${sessions - 1}) n`);
+    for (const { indexdef } of indexes) await client.query(indexdef);
+    await client.query('vacuum analyze sessions');
+  } finally {
+    await client.end();
+  }
 }

@@ -1,5 +1,5 @@
 // Resident memory of a gateway that has nothing to do.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connectRaw } from '../../test/support/raw-client.ts';
@@ -35,8 +35,10 @@ async function idleNode(): Promise<number> {
   return resident;
 }
 
-/** Linux only: elsewhere there is no /proc. */
 export function residentMegabytes(pid: number): number {
-  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  const kilobytes =
+    process.platform === 'linux'
+      ? /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+      : execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' });
   return (Number(kilobytes) * 1024) / 1e6;
 }

@@ -9,6 +9,14 @@ import { median } from '../rounds.ts';
 /** A page of SQLite's write-ahead log with its header. */
 const WAL_FRAME_BYTES = 4096 + 24;
 
+interface ReadArgs {
+  readonly file: string;
+  /** With `?` for each value. */
+  readonly query: string;
+  readonly values: (string | number)[];
+  readonly count: number;
+}
+
 export const jobs = {
   /** Median milliseconds of an append that is on the disk when it returns. */
   fsync({ folder, count }: { folder: string; count: number }): number {
@@ -58,7 +66,7 @@ export const jobs = {
   },
 
   /** Median milliseconds of one query on a store that a gateway has open, with its rows as JSON text. */
-  read({ file, query, values, count }: { file: string; query: string; values: (string | number)[]; count: number }): number {
+  read({ file, query, values, count }: ReadArgs): number {
     const database = new DatabaseSync(file, { readOnly: true });
     const statement = database.prepare(query);
     const taken: number[] = [];
@@ -68,6 +76,22 @@ export const jobs = {
       taken.push(performance.now() - startedAt);
     }
     database.close();
+    return median(taken);
+  },
+
+  /** The same on PostgreSQL. */
+  async readPostgres({ url, query, values, count }: Omit<ReadArgs, 'file'> & { url: string }): Promise<number> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    let position = 0;
+    const text = query.replaceAll('?', () => `$${++position}`);
+    const taken: number[] = [];
+    for (let done = 0; done < count; done++) {
+      const startedAt = performance.now();
+      JSON.stringify((await client.query({ name: 'page', text, values })).rows);
+      taken.push(performance.now() - startedAt);
+    }
+    await client.end();
     return median(taken);
   },
 
