@@ -62,12 +62,19 @@ export function* verifyAuditPage(args: { after?: { seq: number; hash: string }; 
   hashes: { seq: number; hash: string }[];
   anchorSeq: number;
 }> {
-  const chain = yield* one<ChainRow>(sql`select anchor_seq, anchor_hash, head_seq, head_hash from audit_chain where id = 1`);
+  // One statement, so that the chain and its records are of one moment: it may grow or be cut while it is walked.
+  const found = yield* all<ChainRow & (AuditRow | { seq: null })>(sql`
+    select anchor_seq, anchor_hash, head_seq, head_hash, page.*
+    from audit_chain left join (
+      select seq, at, actor, action, target, details, hash from audit
+      where seq > ${args.after?.seq ?? 0} and seq > (select anchor_seq from audit_chain where id = 1)
+      order by seq limit ${args.limit}) as page on true
+    where id = 1 order by page.seq`);
+  const [chain] = found;
   if (!chain) return { fault: 'the chain record is gone', checked: 0, hashes: [], anchorSeq: 0 };
+  const rows = found.filter((row) => row.seq !== null);
   const anchorSeq = chain.anchor_seq;
-  let { seq, hash } = args.after ?? { seq: chain.anchor_seq, hash: chain.anchor_hash };
-  const rows = yield* all<AuditRow>(sql`
-    select seq, at, actor, action, target, details, hash from audit where seq > ${seq} order by seq limit ${args.limit}`);
+  let { seq, hash } = args.after && args.after.seq >= anchorSeq ? args.after : { seq: anchorSeq, hash: chain.anchor_hash };
   const hashes: { seq: number; hash: string }[] = [];
   for (const row of rows) {
     if (row.seq !== seq + 1) return { fault: `record ${seq + 1} is missing`, checked: hashes.length, hashes, anchorSeq };
