@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { expandScopes, type MethodName, methodNames, methods, missingScopes, type Params, type Scope, scopeNames } from '@tenon/protocol';
 import { digestOf } from '../../packages/gateway/src/rpc/token-mint.ts';
-import { startGatewayProcess } from '../support/gateway.ts';
+import { startGatewayProcess, temporaryHome } from '../support/gateway.ts';
 import { connectParams, connectRaw, type Frame, openRaw, type RawClient } from '../support/raw-client.ts';
 import { verifies } from '../support/verifies.ts';
 import { assertUnharmed, askToPair, bystander, connectDevice, createDevice, mintToken, newAddress, tryConnect } from './harness.ts';
@@ -186,8 +186,6 @@ test('S20 a pairing credential cannot renew, revoke, approve or remove what is w
   assert.equal(approve.error?.code, 'SCOPE');
   assert.deepEqual((await admin.request('device.list')).payload.devices, [], 'no device came of it');
   assert.equal((await pairer.request('device.pair.list')).payload.requests.length, 1, 'the request still waits');
-  const wider = await admin.request('device.pair.approve', { requestId, scopes: ['operator.admin', 'operator.write'] });
-  assert.equal(wider.error?.code, 'INVALID_REQUEST', 'nobody can give what was not asked for');
   assert.equal((await admin.request('device.pair.approve', { requestId })).ok, true);
   assert.equal((await pairer.request('device.revoke', { id: device.id })).error?.code, 'SCOPE');
   const { client, answer } = await connectDevice(gateway, device);
@@ -196,10 +194,47 @@ test('S20 a pairing credential cannot renew, revoke, approve or remove what is w
 
   const narrow = createDevice();
   const narrowId = await askToPair(gateway, narrow, ['operator.read']);
+  const wider = await admin.request('device.pair.approve', { requestId: narrowId, scopes: ['operator.write'] });
+  assert.equal(wider.error?.code, 'INVALID_REQUEST', 'nobody can give what was not asked for');
   assert.equal((await pairer.request('device.pair.approve', { requestId: narrowId })).ok, true);
   assert.equal((await pairer.request('device.pair.approve', { requestId: narrowId })).error?.code, 'NOT_FOUND', 'once');
   assert.equal((await pairer.request('device.revoke', { id: narrow.id })).ok, true);
+
+  const greedy = await askToPair(gateway, createDevice(), ['operator.admin']);
+  const given = await pairer.request('device.pair.approve', { requestId: greedy, scopes: ['operator.read'] });
+  assert.deepEqual(given.payload.device.scopes, ['operator.read'], 'less than was asked for can be given, by whom it is within reach');
   await assertUnharmed(gateway);
+});
+
+test('S20 what a credential hands on does not outlive it', async () => {
+  verifies('S20');
+  await using gateway = await startGatewayProcess();
+  await using admin = await bystander(gateway);
+  const expiresAt = Date.now() + 3_600_000;
+  const made = await admin.request('tokens.create', { name: 'for an hour', scopes: ['operator.pairing'], expiresAt });
+  await using brief = await connectRaw(gateway.socketUrl, made.payload.token);
+  const handed = await brief.request('tokens.create', { name: 'child', scopes: ['operator.pairing'] });
+  assert.equal(handed.payload.record.expiresAt, expiresAt);
+  const longer = { name: 'child', scopes: ['operator.pairing'], expiresAt: expiresAt + 1 };
+  assert.equal((await brief.request('tokens.create', longer)).error?.details?.code, 'OUTLIVES_CREDENTIAL');
+  const requestId = await askToPair(gateway, createDevice(), []);
+  assert.equal((await brief.request('device.pair.approve', { requestId })).error?.details?.code, 'OUTLIVES_CREDENTIAL');
+  await assertUnharmed(gateway);
+});
+
+test('S22 the token of the token file stays revoked: the next start makes another; who revokes its own still hears the answer', async (t) => {
+  verifies('S22');
+  const home = temporaryHome();
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  await using first = await startGatewayProcess({ home });
+  await using own = await connectRaw(first.socketUrl, first.token);
+  assert.equal((await own.request('tokens.revoke', { id: 'shared-token-file' })).ok, true);
+  assert.equal((await own.closed).code, 4001);
+  await first.stop();
+  await using second = await startGatewayProcess({ home });
+  assert.notEqual(second.token, first.token);
+  assert.equal((await tryConnect(second, { token: first.token })).ok, false);
+  assert.equal((await tryConnect(second, { token: second.token })).ok, true);
 });
 
 test('S20 the answer to an idempotency key is for the credential that used it', async () => {

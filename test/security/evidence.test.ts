@@ -157,6 +157,11 @@ test('S77 a tail cut off, a history rewritten and an older copy are noticed, alt
     'all cut off': (home) => change(home, 'delete from audit', rehash),
     'a history rewritten': (home) => change(home, "update audit set actor = 'somebody else' where seq = 3", rehash),
     'an older copy': (home, older) => copyFileSync(older, join(home, 'tenon.db')),
+    'the head kept apart removed': (home) => rmSync(join(home, 'audit-head.json')),
+    'the tail cut off, and the head kept apart removed': (home) => {
+      change(home, 'delete from audit where seq > 4', rehash);
+      rmSync(join(home, 'audit-head.json'));
+    },
     'the head kept apart made unreadable': (home) => writeFileSync(join(home, 'audit-head.json'), 'nonsense'),
     'another head kept apart': (home) => writeFileSync(join(home, 'audit-head.json'), JSON.stringify({ seq: 3, hash: 'f'.repeat(64) })),
   };
@@ -170,6 +175,14 @@ test('S77 a tail cut off, a history rewritten and an older copy are noticed, alt
     cpSync(original.home, place.home, { recursive: true });
     tamper(place.home, older);
     await assertFoundOffline(place.home, what);
+    // What the gateway adds on top, and the head that it keeps of that, must not cover the traces.
+    for (const when of ['started', 'started again'])
+      await withGateway(place.home, async (admin) => {
+        await assertBrokenEverywhere(admin, `${what}, ${when}`);
+        for (let count = 0; count < 6; count++) await mintToken(admin, []);
+        await assertBrokenEverywhere(admin, `${what}, ${when} and used`);
+      });
+    await assertFoundOffline(place.home, `${what}, and started since`);
   }
 });
 

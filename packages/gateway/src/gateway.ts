@@ -1,10 +1,10 @@
 // The composition root: builds every part, and closes them in reverse. The only file that knows all of them.
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { limits, type Settings } from '@tenon/protocol';
 import type { Config } from './config.ts';
-import { openHomeSecrets, prepareHome, RUNNING_FILE } from './home.ts';
+import { HOME_KEY_FILE, openHomeSecrets, prepareHome, renewToken, RUNNING_FILE } from './home.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { writeFileDurably } from './kernel/durable-file.ts';
 import { randomId } from './kernel/ids.ts';
@@ -75,8 +75,9 @@ export async function startGateway({ config, version, token, clock = systemClock
   try {
     prepareHome(home);
     closing(lockHome(home), (lock) => lock.release());
+    // Only where nobody has been: in a home that is in use, a missing head is one that somebody removed.
+    if (!existsSync(join(home, HOME_KEY_FILE))) initialiseAuditHead(home);
     const secrets = openHomeSecrets(home);
-    initialiseAuditHead(home);
     const logBook = closing(
       openLogBook({
         folder: join(home, 'logs'),
@@ -116,6 +117,7 @@ export async function startGateway({ config, version, token, clock = systemClock
       ),
       (opened) => opened.close(),
     );
+    if (!(await auditKeeper.begin(store))) warnings.push('The audit log is not the one that was left here: see tenon doctor');
     events = closing(
       createEventHub({
         stream: store.stream,
@@ -136,7 +138,13 @@ export async function startGateway({ config, version, token, clock = systemClock
     const auditChain = () => auditKeeper.verify(store);
     const configService = createConfigService(config, (changed) => logBook.setLevel(changed['log.level']));
 
-    await store.write('tokens.putShared', { digest: digestOf(token ?? secrets.token), scopes: ['operator.admin'], at: startedAt });
+    await takeSharedToken(token ?? secrets.token);
+    async function takeSharedToken(secret: string): Promise<void> {
+      const outcome = await store.write('tokens.putShared', { digest: digestOf(secret), scopes: ['operator.admin'], at: startedAt });
+      if (outcome === 'taken') return;
+      if (token !== undefined) throw new StartError('The given token was revoked; choose another', 1);
+      await takeSharedToken(renewToken(home));
+    }
 
     let net: NetServer | undefined;
     const services: Services = {
@@ -216,7 +224,7 @@ export async function startGateway({ config, version, token, clock = systemClock
         const free = disk.bavail * disk.bsize;
         health.set('disk', free < MIN_FREE_BYTES ? `only ${free} bytes are free` : undefined);
       } catch (error) {
-        health.set('disk', `cannot be asked: ${(error as Error).message}`);
+        health.set('disk', `cannot be asked: ${(error as { code?: string }).code ?? 'unknown'}`);
       }
       if (!health.ok) await store.write('probe', { at: clock.now() }).catch(() => {});
     }

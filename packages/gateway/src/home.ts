@@ -24,9 +24,20 @@ export function prepareHome(home: string): void {
 
 export function openHomeSecrets(home: string): HomeSecrets {
   const tokenFile = join(home, TOKEN_FILE);
-  const token = readOrMake(tokenFile, () => `tenon_${randomId(32)}`);
+  const token = readOrMake(tokenFile, newToken);
   const key = readOrMake(join(home, HOME_KEY_FILE), () => randomBytes(32).toString('base64url'));
   return { token, tokenFile, key: Buffer.from(key, 'base64url') };
+}
+
+/** In place of a token that was revoked. */
+export function renewToken(home: string): string {
+  const token = newToken();
+  writeFileDurably(join(home, TOKEN_FILE), `${token}\n`);
+  return token;
+}
+
+function newToken(): string {
+  return `tenon_${randomId(32)}`;
 }
 
 function readOrMake(file: string, make: () => string): string {

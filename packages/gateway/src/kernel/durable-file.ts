@@ -1,5 +1,5 @@
 // Files that are whole or not there: written beside their place, synced, moved.
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { faultpoint } from './fault.ts';
 
@@ -7,7 +7,9 @@ import { faultpoint } from './fault.ts';
 export function writeFileDurably(file: string, content: string | Uint8Array): void {
   const draft = `${file}.new`;
   const bytes = Buffer.from(content as string);
-  const handle = openSync(draft, 'w', 0o600);
+  // Made anew: a link that somebody left under this name is not followed.
+  rmSync(draft, { force: true });
+  const handle = openSync(draft, 'wx', 0o600);
   try {
     for (let written = 0; written < bytes.length; ) written += writeSync(handle, bytes, written);
     fsyncSync(handle);

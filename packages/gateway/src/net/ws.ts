@@ -29,6 +29,7 @@ import type { Incidents } from '../rpc/incidents.ts';
 import type { Principal } from '../rpc/principal.ts';
 import { bucketOf } from './address.ts';
 import type { Authenticator, Challenge } from './auth.ts';
+import { createCrowd } from './crowd.ts';
 import { parseFrame } from './frame.ts';
 import { createRequestIntake, type RequestIntake, type Shared } from './requests.ts';
 import { createSenders, ignore, type Send } from './sender.ts';
@@ -70,26 +71,11 @@ export function createSocketServer(deps: SocketDeps): SocketServer {
     deps.incidents.record('ws.malformed', bucketOf(request.socket.remoteAddress), { reason: error.message });
     endSocket(socket, deps.clock, '400 Bad Request', { 'sec-websocket-version': '13' });
   });
-  const waiting = new Map<string, number>();
+  const waiting = createCrowd();
   const lifes = new Set<Life>();
-  let waitingTotal = 0;
   let draining = false;
   let underWay = 0;
   let drained: (() => void) | undefined;
-
-  function enter(address: string): () => void {
-    waitingTotal++;
-    waiting.set(address, (waiting.get(address) ?? 0) + 1);
-    let left = false;
-    return () => {
-      if (left) return;
-      left = true;
-      waitingTotal--;
-      const count = (waiting.get(address) ?? 1) - 1;
-      if (count > 0) waiting.set(address, count);
-      else waiting.delete(address);
-    };
-  }
 
   const senders = createSenders();
   const shared: Shared<SocketDeps> = {
@@ -108,13 +94,13 @@ export function createSocketServer(deps: SocketDeps): SocketServer {
     full(address) {
       if (draining) return 'stopping';
       if (deps.connections.size >= limits.maxConnections.value) return 'connections';
-      if (waitingTotal >= limits.preAuthSockets.value) return 'pre-auth sockets';
-      if ((waiting.get(address) ?? 0) >= limits.preAuthSocketsPerAddress.value) return 'pre-auth sockets of this address';
+      if (waiting.total >= limits.preAuthSockets.value) return 'pre-auth sockets';
+      if (waiting.of(address) >= limits.preAuthSocketsPerAddress.value) return 'pre-auth sockets of this address';
       return undefined;
     },
     upgrade(request, socket, head) {
       const address = bucketOf(request.socket.remoteAddress);
-      const leave = enter(address);
+      const leave = waiting.enter(address);
       socket.once('close', leave);
       server.handleUpgrade(request, socket, head, (webSocket) => {
         const life = beginLife(webSocket, socket, address, leave, shared, senders.create(webSocket, socket));
@@ -229,7 +215,11 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
 
   async function admit(frame: RequestFrame): Promise<void> {
     const params = checkConnect(frame.params);
+    const { revocations } = deps.connections;
     const principal = await deps.auth.connect(params, challenge, address);
+    if (deps.connections.revokedSince(revocations, principal.id)) {
+      throw new GatewayError('UNAUTHORIZED', 'The credential was revoked', { details: { code: 'AUTH_REVOKED' } });
+    }
     if (webSocket.readyState !== webSocket.OPEN) return;
     deadline.cancel();
     leave();

@@ -25,6 +25,9 @@ export interface Connections {
   presence(): PresenceEntry[];
   /** Closes every connection of the principal with 4001 and refuses what it still has under way. */
   revoke(principalId: string, except?: Connection): number;
+  /** How many revocations there have been: a handshake that began before one must not slip past it. */
+  readonly revocations: number;
+  revokedSince(revocations: number, principalId: string): boolean;
   closeAll(code: number, reason: string): void;
   /** Closes the connections whose credential has expired. */
   expire(now: number): void;
@@ -33,11 +36,14 @@ export interface Connections {
 /** Many clients come and go together after a restart: they are announced together. */
 const ANNOUNCE_AFTER_MS = 50;
 const MAX_PRESENCE = 500;
+const REMEMBERED_REVOCATIONS = 256;
 
 export function createConnections(deps: { clock: Clock; announce: (presence: PresenceEntry[]) => void }): Connections {
   const all = new Set<Connection>();
   let version = 0;
   let pending: Timer | undefined;
+  let revocations = 0;
+  const recentlyRevoked: string[] = [];
 
   function changed(): void {
     version++;
@@ -57,9 +63,11 @@ export function createConnections(deps: { clock: Clock; announce: (presence: Pre
     }));
   }
 
+  // In the next turn of the loop: a client that revokes its own credential still gets the answer.
   function close(connection: Connection, code: number, reason: string): void {
+    if (connection.revoked) return;
     connection.revoked = true;
-    connection.close(code, reason);
+    setImmediate(() => connection.close(code, reason));
   }
 
   return {
@@ -77,7 +85,17 @@ export function createConnections(deps: { clock: Clock; announce: (presence: Pre
       return version;
     },
     presence,
+    get revocations() {
+      return revocations;
+    },
+    revokedSince(since, principalId) {
+      const missed = revocations - since;
+      return missed > recentlyRevoked.length || (missed > 0 && recentlyRevoked.slice(-missed).includes(principalId));
+    },
     revoke(principalId, except) {
+      revocations++;
+      recentlyRevoked.push(principalId);
+      if (recentlyRevoked.length > REMEMBERED_REVOCATIONS) recentlyRevoked.shift();
       const hit = [...all].filter((connection) => connection.principal.id === principalId && connection !== except);
       for (const connection of hit) close(connection, 4001, 'credential revoked');
       return hit.length;

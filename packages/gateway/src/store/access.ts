@@ -18,16 +18,17 @@ interface Actor {
   readonly held: readonly Scope[];
 }
 
-export function* putSharedToken(args: { digest: string; scopes: readonly Scope[]; at: number }): Operation<boolean> {
+/** Makes this the token of the token file. One that was revoked stays so. */
+export function* putSharedToken(args: { digest: string; scopes: readonly Scope[]; at: number }): Operation<'taken' | 'revoked'> {
   const current = yield* one<{ digest: string; revoked_at: number | null }>(
     sql`select digest, revoked_at from tokens where id = ${SHARED_TOKEN_ID}`,
   );
-  if (current?.digest === args.digest && current.revoked_at === null) return false;
+  if (current?.digest === args.digest) return current.revoked_at === null ? 'taken' : 'revoked';
   yield* change(sql`
     insert into tokens (id, name, digest, salt, scopes, session_key, created_at, expires_at, revoked_at, last_used_at)
     values (${SHARED_TOKEN_ID}, 'token file', ${args.digest}, '', ${JSON.stringify(args.scopes)}, null, ${args.at}, null, null, null)
     on conflict (id) do update set digest = excluded.digest, scopes = excluded.scopes, revoked_at = null, created_at = excluded.created_at`);
-  return true;
+  return 'taken';
 }
 
 export function* createToken(
@@ -140,8 +141,6 @@ export function* approvePairing(
   const request = yield* takePairing(args.requestId, args.at);
   const scopes = args.scopes ?? scopesOf(request);
   requireSubset(scopes, args.held);
-  const beyond = scopes.filter((scope) => !scopesOf(request).includes(scope));
-  if (beyond.length > 0) refuse('INVALID_REQUEST', `The device did not ask for ${beyond.join(', ')}`);
   const count = yield* one<{ n: number }>(sql`select count(*) as n from devices where revoked_at is null`);
   if ((count?.n ?? 0) >= args.limit) refuse('CONFLICT', `There are ${args.limit} paired devices already; revoke one first`);
   const id = request.device_id as string;
@@ -178,7 +177,7 @@ export function* touchDevice(args: { id: string; at: number }): Operation<void> 
 }
 
 export function* renameDevice(args: Actor & { id: string; name: string }, dialect: Dialect): Operation<{ device: Device }> {
-  yield* deviceById(args.id);
+  requireSubset((yield* deviceById(args.id)).scopes, args.held);
   yield* change(sql`update devices set name = ${args.name} where id = ${args.id}`);
   yield* appendAudit({ ...args, action: 'device.rename', target: args.id, details: { name: args.name } }, dialect);
   return { device: yield* deviceById(args.id) };

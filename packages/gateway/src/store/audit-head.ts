@@ -6,6 +6,11 @@ import type { AuditHead } from './sql.ts';
 import type { Store } from './store.ts';
 
 export interface AuditKeeper {
+  /**
+   * Whether the store still has the record that the head kept apart names; asked before anything is added to it. If it
+   * has not, the head stays as it is from then on, because it is the evidence.
+   */
+  begin(store: Store): Promise<boolean>;
   /** After a commit that moved the head. */
   moved(head: AuditHead): void;
   verify(store: Store): Promise<{ ok: boolean; checked: number; reason?: string }>;
@@ -20,6 +25,7 @@ export function openAuditKeeper(home: string, clock: Clock, onFailure: (error: u
   const file = join(home, AUDIT_HEAD_FILE);
   let head: AuditHead | undefined;
   let timer: Timer | undefined;
+  let frozen = false;
 
   function save(): void {
     timer = undefined;
@@ -31,8 +37,12 @@ export function openAuditKeeper(home: string, clock: Clock, onFailure: (error: u
   }
 
   return {
+    async begin(store) {
+      frozen = !(await hasRecord(store, readHead(file)));
+      return !frozen;
+    },
     moved(next) {
-      if (head && next.seq <= head.seq) return;
+      if (frozen || (head && next.seq <= head.seq)) return;
       head = next;
       timer ??= clock.after(WRITE_AFTER_MS, save);
     },
@@ -52,6 +62,20 @@ export function openAuditKeeper(home: string, clock: Clock, onFailure: (error: u
 export function initialiseAuditHead(home: string): void {
   const file = join(home, AUDIT_HEAD_FILE);
   if (readIfThere(file) === undefined) writeFileDurably(file, `${JSON.stringify({ seq: 0, hash: '' })}\n`);
+}
+
+/** Contract: must not throw. A record that cannot be read is not the one. */
+async function hasRecord(store: Store, kept: AuditHead | undefined | 'unreadable'): Promise<boolean> {
+  if (kept === undefined || kept === 'unreadable') return false;
+  if (kept.seq === 0) return true;
+  try {
+    const { anchorSeq } = await store.read('audit.verifyPage', { limit: 1 });
+    if (anchorSeq >= kept.seq) return true;
+    const [record] = await store.read('audit.list', { before: kept.seq + 1, limit: 1 });
+    return record?.seq === kept.seq && record.hash === kept.hash;
+  } catch {
+    return false;
+  }
 }
 
 async function verifyChain(store: Store, kept: AuditHead | undefined): Promise<{ ok: boolean; checked: number; reason?: string }> {

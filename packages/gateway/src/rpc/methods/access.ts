@@ -1,4 +1,4 @@
-import { GatewayError, limits } from '@tenon/protocol';
+import { expandScopes, GatewayError, limits, missingScopes } from '@tenon/protocol';
 import { randomId } from '../../kernel/ids.ts';
 import type { WriteResult } from '../../store/operations.ts';
 import type { Handlers, RequestContext } from '../handler.ts';
@@ -7,10 +7,10 @@ type StoredToken = WriteResult<'tokens.create'>;
 
 export const accessHandlers = {
   'tokens.create': {
-    commit(params, { commit, actor, mint }) {
-      if (params.expiresAt !== undefined && params.expiresAt <= actor.at) {
-        throw new GatewayError('INVALID_REQUEST', 'params/expiresAt is in the past');
-      }
+    commit(params, { commit, actor, mint, principal }) {
+      const expiresAt = params.expiresAt ?? principal.expiresAt;
+      if (expiresAt !== undefined && expiresAt <= actor.at) throw new GatewayError('INVALID_REQUEST', 'params/expiresAt is in the past');
+      if (expiresAt !== undefined && expiresAt > (principal.expiresAt ?? expiresAt)) throw outlives('params/expiresAt');
       const id = randomId();
       return commit('tokens.create', {
         ...actor,
@@ -19,7 +19,7 @@ export const accessHandlers = {
         name: params.name,
         scopes: params.scopes,
         sessionKey: params.sessionKey ?? null,
-        expiresAt: params.expiresAt ?? null,
+        expiresAt: expiresAt ?? null,
         limit: limits.maxTokens.value,
       });
     },
@@ -41,14 +41,20 @@ export const accessHandlers = {
   'tokens.list': async (_, { store }) => ({ tokens: await store.read('tokens.list', {}) }),
 
   'device.pair.list': async (_, { store, clock }) => ({ requests: await store.read('pairing.list', { at: clock.now() }) }),
-  'device.pair.approve': ({ requestId, scopes, name }, { commit, actor }) =>
-    commit('pairing.approve', {
+  'device.pair.approve': async ({ requestId, scopes, name }, { commit, actor, store, principal }) => {
+    if (principal.expiresAt !== undefined) throw outlives('A paired device');
+    // One that is gone is for the commit to judge: it may have been answered under this very key.
+    const request = (await store.read('pairing.list', { at: actor.at })).find((each) => each.requestId === requestId);
+    const beyond = request && scopes ? missingScopes(expandScopes(request.scopes), scopes) : [];
+    if (beyond.length > 0) throw new GatewayError('INVALID_REQUEST', `The device did not ask for ${beyond.join(', ')}`);
+    return commit('pairing.approve', {
       ...actor,
       requestId,
       limit: limits.maxDevices.value,
       ...(scopes === undefined ? {} : { scopes }),
       ...(name === undefined ? {} : { name }),
-    }),
+    });
+  },
   'device.pair.reject': ({ requestId }, { commit, actor }) => commit('pairing.reject', { ...actor, requestId }),
   'device.list': async (_, { store }) => ({ devices: await store.read('device.list', {}) }),
   'device.rename': ({ id, name }, { commit, actor }) => commit('device.rename', { ...actor, id, name }),
@@ -58,6 +64,11 @@ export const accessHandlers = {
     return answer;
   },
 } satisfies Partial<Handlers>;
+
+/** What a credential hands on ends with it at the latest. */
+function outlives(what: string): GatewayError {
+  return new GatewayError('SCOPE', `${what} would outlive the credential that grants it`, { details: { code: 'OUTLIVES_CREDENTIAL' } });
+}
 
 function revealToken({ record, salt }: StoredToken, { mint }: RequestContext) {
   return { token: mint.reveal(record.id, salt), record };
