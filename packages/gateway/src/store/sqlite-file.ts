@@ -2,6 +2,7 @@
 // when it is whole, so an empty file under its name is never ours.
 import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { DatabaseSync } from 'node:sqlite';
 import { syncFolder } from '../kernel/durable-file.ts';
 import { faultpoint } from '../kernel/fault.ts';
@@ -18,6 +19,10 @@ export const APPLICATION_ID = 0x544e4f4e;
 const CHECKED_AT_START_BYTES = 16 * 1024 * 1024;
 
 const HEADER = 'SQLite format 3\0';
+const SMALLEST_PAGE = 512;
+
+/** Busy, read-only, input/output error, full, cannot be opened. */
+const PASSING_CODES: ReadonlySet<number> = new Set([5, 8, 10, 13, 14]);
 
 export interface OpenOptions {
   readonly file: string;
@@ -26,19 +31,23 @@ export interface OpenOptions {
 }
 
 export function openDatabase(options: OpenOptions): { database: DatabaseSync; stream: StreamState } {
-  if (!existsSync(options.file)) createStore(options);
-  checkHeader(options.file);
+  const { file } = options;
   try {
-    const database = new DatabaseSync(options.file, { timeout: 5000 });
-    checkOwner(database, options.file);
+    if (!existsSync(file)) createStore(options);
+    checkHeader(file);
+    checkWithoutTouching(file);
+  } catch (error) {
+    throw toOpenError(error, file);
+  }
+  const database = new DatabaseSync(file, { timeout: 5000 });
+  try {
     configure(database, options.maxBytes);
-    if (statSync(options.file).size <= CHECKED_AT_START_BYTES) checkIntegrity(database, options.file);
     migrate(database, options);
     const stream = createSqliteRunner(database).run(streamState({}), { emitted: [], auditHead: undefined });
     return { database, stream };
   } catch (error) {
-    if (error instanceof StoreOpenError) throw error;
-    throw damaged(options.file, storageReason(error) ?? (error as Error).message, error);
+    database.close();
+    throw toOpenError(error, file);
   }
 }
 
@@ -100,11 +109,28 @@ function checkHeader(file: string): void {
   const length = readSync(handle, bytes, 0, HEADER.length, 0);
   closeSync(handle);
   if (length === 0) throw damaged(file, 'it is empty');
-  if (bytes.toString('latin1') !== HEADER) {
+  if (bytes.toString('latin1', 0, length) !== HEADER.slice(0, length)) {
     throw new StoreOpenError(
       'foreign',
       `${file} is not a Tenon store; it was left as it is. Move it away, or restore a backup: tenon restore <backup>`,
     );
+  }
+  // SQLite would take so short a file for a new database.
+  if (statSync(file).size < SMALLEST_PAGE) throw damaged(file, 'it is cut off');
+}
+
+/** What is refused stays as it is, byte for byte: a connection that could write would take in the write-ahead log when it closes. */
+function checkWithoutTouching(file: string): void {
+  // Without a log there is nothing to read beside the file, and nothing needs to be made beside it.
+  const place = pathToFileURL(file);
+  if (!existsSync(`${file}-wal`)) place.searchParams.set('immutable', '1');
+  const database = new DatabaseSync(place, { readOnly: true, timeout: 5000 });
+  try {
+    checkOwner(database, file);
+    const fault = statSync(file).size <= CHECKED_AT_START_BYTES ? integrityFault(database) : undefined;
+    if (fault) throw damaged(file, fault);
+  } finally {
+    database.close();
   }
 }
 
@@ -120,11 +146,6 @@ function configure(database: DatabaseSync, maxBytes: number): void {
     const { page_size } = database.prepare('pragma page_size').get() as { page_size: number };
     database.exec(`pragma max_page_count = ${Math.max(1, Math.floor(maxBytes / page_size))}`);
   }
-}
-
-function checkIntegrity(database: DatabaseSync, file: string): void {
-  const fault = integrityFault(database);
-  if (fault) throw damaged(file, fault);
 }
 
 function migrate(database: DatabaseSync, options: OpenOptions): void {
@@ -152,6 +173,16 @@ function copyBefore(database: DatabaseSync, file: string, version: number): void
   renameSync(`${copy}.new`, copy);
   syncFolder(dirname(file));
   faultpoint('store.after-copy');
+}
+
+/** A file that cannot be read or grow now is not damaged: trying again may be all it takes. */
+function toOpenError(error: unknown, file: string): StoreOpenError {
+  if (error instanceof StoreOpenError) return error;
+  const { errcode, message } = error as { errcode?: number; message: string };
+  const reason = storageReason(error) ?? message;
+  if (errcode !== undefined && PASSING_CODES.has(errcode & 0xff))
+    return new StoreOpenError('storage', `Cannot open ${file}: ${reason}`, error);
+  return damaged(file, reason, error);
 }
 
 function damaged(file: string, reason: string, cause?: unknown): StoreOpenError {
