@@ -1,11 +1,11 @@
-// A store with many sessions, in seconds: made by the store itself, then filled by one statement. The rows are what
+// A store with many sessions, in seconds: made by a gateway, then filled by one statement. The rows are what
 // `sessions.create` would have written. Whatever keeps an index up to date row by row is taken away and put back: to build
 // it at the end is far faster.
-import { mkdirSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { openStore, STORE_FILE } from '../packages/gateway/src/store/open.ts';
+import { startGatewayProcess } from '../test/support/gateway.ts';
 
 /** Every session has it in its title. */
 export const COMMON_WORD = 'session';
@@ -15,19 +15,19 @@ export const RARE_WORD = 'topic007';
 /** From 0. */
 export const sessionKey = (number: number | string) => `agent:main:b${number}`;
 
-export async function fillHome(home: string, sessions: number): Promise<void> {
-  mkdirSync(home, { recursive: true, mode: 0o700 });
-  const store = await openStore(
-    { home, engine: 'sqlite', url: '', maxBytes: 0, now: Date.now() },
-    { events() {}, auditHead() {}, health() {} },
-  );
-  await store.close();
-  const database = new DatabaseSync(join(home, STORE_FILE));
+/** Makes the home, and says where its store is. */
+export async function fillHome(home: string, sessions: number): Promise<string> {
+  const gateway = await startGatewayProcess({ home });
+  await gateway.stop();
+  const file = globSync('*.db', { cwd: home })[0];
+  if (file === undefined) throw new Error(`the gateway has made no store in ${home}`);
+  const database = new DatabaseSync(join(home, file));
   try {
     fill(database, sessions);
   } finally {
     database.close();
   }
+  return join(home, file);
 }
 
 function fill(database: DatabaseSync, sessions: number): void {

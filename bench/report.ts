@@ -9,6 +9,8 @@ export interface Report {
   readonly commit: string;
   readonly quick: boolean;
   readonly figures: readonly ReportedFigure[];
+  /** What could not be measured, and why. */
+  readonly failures: readonly string[];
 }
 
 export interface ReportedFigure extends FigureRow, Measured {

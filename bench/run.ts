@@ -66,7 +66,8 @@ async function main(): Promise<number> {
   writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`);
   const missed = report.figures.filter(({ met }) => met === false).length;
   process.stderr.write(`${missed === 0 ? 'Every budget is met' : `${missed} budgets are missed`}; written to ${file}\n`);
-  return 0;
+  for (const failure of report.failures) process.stderr.write(`bench: ${failure}\n`);
+  return report.failures.length > 0 ? 1 : 0;
 }
 
 class UsageError extends Error {}
@@ -87,6 +88,7 @@ function parseEngines(given: string): Engine[] {
 async function measure(chosen: readonly Group[], plan: Plan): Promise<Report> {
   const rows = figureRows(plan.sizes);
   const figures: ReportedFigure[] = [];
+  const failures: string[] = [];
   const progress = createProgress(chosen.length);
   const world = createWorld(plan, {
     round: progress.round,
@@ -104,7 +106,8 @@ async function measure(chosen: readonly Group[], plan: Plan): Promise<Report> {
   try {
     for (const group of chosen) {
       progress.begin(group.what);
-      await group.run(world);
+      // What the others found is worth having.
+      await group.run(world).catch((error: Error) => failures.push(`${group.name}: ${error.stack}`));
       progress.end();
     }
   } finally {
@@ -119,6 +122,7 @@ async function measure(chosen: readonly Group[], plan: Plan): Promise<Report> {
     commit: currentCommit(),
     quick: plan.quick,
     figures,
+    failures,
   };
 }
 

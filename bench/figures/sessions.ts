@@ -1,7 +1,6 @@
 // Cost by the number of sessions: one gateway per size, all alive at once and measured in turn, so that the sizes can be
 // compared round by round. Created sessions are deleted again: the store stays as large as its name says.
 import { join } from 'node:path';
-import { STORE_FILE } from '../../packages/gateway/src/store/open.ts';
 import type { GatewayProcess } from '../../test/support/gateway.ts';
 import { createDatabase, startPostgres } from '../../test/support/postgres.ts';
 import type { ListShape } from '../budgets.ts';
@@ -65,7 +64,7 @@ async function measureEngine(
 
 async function fillSqlite(world: World, size: number): Promise<Filled> {
   const home = join(world.folder, `sessions-${size}`);
-  await fillHome(home, size);
+  const file = await fillHome(home, size);
   const gateway = await world.startGateway({ home });
   const name = `sqlite ${size}`;
   await world.connect(name, gateway);
@@ -77,7 +76,7 @@ async function fillSqlite(world: World, size: number): Promise<Filled> {
       'session_words match ?',
     );
     const values = bareValues(shape, size, (word) => `"${word}"*`);
-    return world.bareStore().call('read', { file: join(home, STORE_FILE), query, values, count: BARE_READS });
+    return world.bareStore().call('read', { file, query, values, count: BARE_READS });
   };
   return { size, gateway, name, bareRead };
 }
