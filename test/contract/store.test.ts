@@ -132,6 +132,7 @@ const script: readonly Step[] = [
   ['read', 'stream.read', { after: 0, limit: 2 }],
   ['read', 'stream.state', {}],
   ['read', 'audit.verifyPage', { limit: 10 }],
+  ['read', 'tables.count', {}],
   ['write', 'probe', { at }],
 ];
 

@@ -63,6 +63,15 @@ export const reads = {
   'stream.state': streamState,
 } satisfies Record<string, AnyOperation>;
 
+/** What must be possible on a full store, because it makes room or takes away a right. */
+export const makesRoom: ReadonlySet<WriteName> = new Set<WriteName>([
+  'sessions.delete',
+  'tokens.revoke',
+  'device.revoke',
+  'pairing.reject',
+  'retention.sweep',
+]);
+
 // biome-ignore lint/suspicious/noExplicitAny: the generic slot of the table; each row has its own argument type
 type AnyOperation = (args: any, dialect: Dialect) => Operation<unknown>;
 

@@ -49,7 +49,15 @@ export function* sweep(args: { at: number; keep: Retention }): Operation<Swept> 
   return { answers, events, pairings: lapsed.length, audit, more: answers === STEP || events === STEP || audit === STEP };
 }
 
+/** More than a few pages: what the next writes may need. */
+const ROOM = 65_536;
+
+/** Writes as much as a large request would, and takes it back: a store that has room for it is well. */
 export function* probe(args: { at: number }): Operation<void> {
+  yield* change(sql`
+    insert into answers (principal, key, method, digest, answer, created_at)
+    values ('', 'probe', '', '', ${'x'.repeat(ROOM)}, ${args.at})`);
+  yield* change(sql`delete from answers where principal = '' and key = 'probe'`);
   yield* change(sql`update probe set at = ${args.at} where id = 1`);
 }
 

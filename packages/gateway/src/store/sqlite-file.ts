@@ -142,10 +142,13 @@ function configure(database: DatabaseSync, maxBytes: number): void {
     pragma cache_size = -16384;
     pragma journal_size_limit = 16777216;
     pragma wal_autocheckpoint = 1000`);
-  if (maxBytes > 0) {
-    const { page_size } = database.prepare('pragma page_size').get() as { page_size: number };
-    database.exec(`pragma max_page_count = ${Math.max(1, Math.floor(maxBytes / page_size))}`);
-  }
+  if (maxBytes > 0) limitSize(database, maxBytes);
+}
+
+/** From now on the file grows no further than this; one that is larger already does not grow. */
+export function limitSize(database: DatabaseSync, maxBytes: number): void {
+  const { page_size } = database.prepare('pragma page_size').get() as { page_size: number };
+  database.exec(`pragma max_page_count = ${Math.max(1, Math.floor(maxBytes / page_size))}`);
 }
 
 function migrate(database: DatabaseSync, options: OpenOptions): void {

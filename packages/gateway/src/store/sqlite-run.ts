@@ -82,6 +82,10 @@ export function storageReason(error: unknown): string | undefined {
   return typeof errcode === 'number' ? STORAGE_CODES[errcode & 0xff] : undefined;
 }
 
+export function isFull(error: unknown): boolean {
+  return ((error as { errcode?: number }).errcode ?? 0) % 256 === 13;
+}
+
 export function toFailure(error: unknown): PlainFailure {
   if (error instanceof Refusal) {
     return {

@@ -2,10 +2,10 @@
 // The main thread keeps reading and serving meanwhile.
 import { parentPort } from 'node:worker_threads';
 import { faultpoint } from '../kernel/fault.ts';
-import { operationOf, type WriteRequest } from './operations.ts';
+import { makesRoom, operationOf, type WriteRequest } from './operations.ts';
 import { type AuditHead, sql } from './sql.ts';
-import { type OpenOptions, openDatabase } from './sqlite-file.ts';
-import { createSqliteRunner, type RunEffects, toFailure } from './sqlite-run.ts';
+import { limitSize, type OpenOptions, openDatabase } from './sqlite-file.ts';
+import { createSqliteRunner, isFull, type RunEffects, toFailure } from './sqlite-run.ts';
 import type { PlainFailure } from './failure.ts';
 import type { StoredEvent, StreamState } from './stream.ts';
 
@@ -44,7 +44,7 @@ function serve(options: OpenOptions): void {
     return;
   }
   const { database, stream } = opened;
-  const commit = createCommitter(database, stream.head);
+  const commit = createCommitter(database, stream.head, options.maxBytes);
   port?.on('message', (message: ToWriter) => {
     if (message.kind === 'batch') {
       const done = commit(message.requests);
@@ -68,12 +68,25 @@ function closeDatabase(database: ReturnType<typeof openDatabase>['database']): v
   database.close();
 }
 
-/** One group of requests, one transaction. */
-function createCommitter(database: ReturnType<typeof openDatabase>['database'], firstHead: number) {
+type Done = Extract<FromWriter, { kind: 'done' }>;
+
+function createCommitter(database: ReturnType<typeof openDatabase>['database'], firstHead: number, maxBytes: number) {
   const runner = createSqliteRunner(database);
   let head = firstHead;
 
-  return function commit(requests: readonly WriteRequest[]): Extract<FromWriter, { kind: 'done' }> {
+  return function commit(requests: readonly WriteRequest[]): Done {
+    try {
+      return commitTogether(requests);
+    } catch (error) {
+      // Nothing of it has happened. One request that does not fit must not take the others with it.
+      const [only] = requests;
+      if (requests.length > 1 || !only) return inOne(requests.map((request) => commit([request])));
+      return commitInReserve(only, error);
+    }
+  };
+
+  /** One group of requests, one transaction. */
+  function commitTogether(requests: readonly WriteRequest[]): Done {
     const outcomes: WriteOutcome[] = [];
     const events: StoredEvent[] = [];
     let auditHead: AuditHead | undefined;
@@ -99,9 +112,10 @@ function createCommitter(database: ReturnType<typeof openDatabase>['database'], 
           outcomes.push({ ok: true, value });
           faultpoint('writer.after-operation');
         } catch (error) {
-          // A full disk rolls back the whole transaction and not only the savepoint.
+          // A full disk may roll back the whole transaction and not only the savepoint.
           if (!database.isTransaction) throw error;
           database.exec('rollback to operation; release operation');
+          if (isFull(error)) throw error;
           outcomes.push({ ok: false, failure: toFailure(error) });
         }
       }
@@ -111,10 +125,39 @@ function createCommitter(database: ReturnType<typeof openDatabase>['database'], 
       faultpoint('writer.after-commit');
     } catch (error) {
       if (database.isTransaction) database.exec('rollback');
-      const failure = toFailure(error);
-      return { kind: 'done', outcomes: requests.map(() => ({ ok: false, failure })), events: [], auditHead: undefined };
+      throw error;
     }
     head = position;
     return { kind: 'done', outcomes, events, auditHead };
+  }
+
+  /** What makes room needs a little room itself: it may go beyond the bound. */
+  function commitInReserve(request: WriteRequest, error: unknown): Done {
+    const failed = (reason: unknown): Done => ({
+      kind: 'done',
+      outcomes: [{ ok: false, failure: toFailure(reason) }],
+      events: [],
+      auditHead: undefined,
+    });
+    if (maxBytes === 0 || !isFull(error) || !makesRoom.has(request.name)) return failed(error);
+    try {
+      limitSize(database, maxBytes + RESERVE_BYTES);
+      return commitTogether([request]);
+    } catch (again) {
+      return failed(again);
+    } finally {
+      limitSize(database, maxBytes);
+    }
+  }
+}
+
+const RESERVE_BYTES = 262_144;
+
+function inOne(parts: readonly Done[]): Done {
+  return {
+    kind: 'done',
+    outcomes: parts.flatMap((part) => part.outcomes),
+    events: parts.flatMap((part) => part.events),
+    auditHead: parts.findLast((part) => part.auditHead)?.auditHead,
   };
 }

@@ -79,7 +79,8 @@ export async function openSqliteStore(options: { file: string; maxBytes: number;
 
   function settle(waiting: Waiting, outcome: WriteOutcome): void {
     if (outcome.ok) {
-      listener.health({ ok: true });
+      // A small write may still fit into a store that is full: only the probe knows better.
+      if (waiting.name === 'probe') listener.health({ ok: true });
       waiting.resolve(outcome.value as never);
       return;
     }
