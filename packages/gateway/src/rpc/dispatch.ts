@@ -14,8 +14,10 @@ import {
 } from '@tenon/protocol';
 import { faultpoint } from '../kernel/fault.ts';
 import { randomId, sha256 } from '../kernel/ids.ts';
+import { createLanes, type Lanes } from '../kernel/lane.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import type { AnswerSlot } from '../store/answers.ts';
+import type { Store } from '../store/store.ts';
 import type { Connection } from './connections.ts';
 import type { Committed, Handlers, RequestContext, Services } from './handler.ts';
 
@@ -32,6 +34,7 @@ const REFUSALS: ReadonlySet<string> = new Set(['UNKNOWN_METHOD', 'INVALID_REQUES
 
 export function createDispatch(handlers: Handlers, services: Services, metrics: Metrics): Dispatch {
   metrics.describe('tenon_requests_total', 'Requests by method and outcome.');
+  const lanes = createLanes();
 
   return function dispatch(frame, connection) {
     try {
@@ -49,7 +52,7 @@ export function createDispatch(handlers: Handlers, services: Services, metrics: 
   };
 
   function callHandler(method: MethodName, params: Record<string, unknown>, connection: Connection): unknown {
-    const context = createContext(method, params, connection, services);
+    const context = createContext(method, params, connection, services, lanes);
     const handler = handlers[method] as unknown as AnyHandler;
     if (typeof handler === 'function') return handler(params, context);
     return handler.commit(params, context).then((stored) => handler.present(stored, context));
@@ -130,7 +133,13 @@ function keepToSession(method: MethodName, params: Record<string, unknown>, conn
   if (key !== own) throw new GatewayError('NOT_FOUND', `Cannot find session "${String(key)}"`);
 }
 
-function createContext(method: MethodName, params: Record<string, unknown>, connection: Connection, services: Services): RequestContext {
+function createContext(
+  method: MethodName,
+  params: Record<string, unknown>,
+  connection: Connection,
+  services: Services,
+  lanes: Lanes,
+): RequestContext {
   keepToSession(method, params, connection);
   const { principal } = connection;
   const slot = slotOf(method, params, principal.id, services.clock.now());
@@ -139,12 +148,20 @@ function createContext(method: MethodName, params: Record<string, unknown>, conn
     principal,
     connection,
     commit: (name, args) => services.store.write(name, args, slot) as Promise<never>,
-    commitAnswer: <Answer>(answer: Answer) =>
-      (slot ? services.store.write('answer.record', { answer }, slot) : Promise.resolve(answer)) as Promise<Committed<Answer>>,
+    commitAnswer: <Answer>(effect: () => Promise<Answer>) =>
+      (slot ? effectOnce(slot, effect, services.store, lanes) : effect()) as Promise<Committed<Answer>>,
     get actor() {
       return { actor: principal.id, at: services.clock.now(), held: [...principal.held] };
     },
   };
+}
+
+/** One after another for each key, so that a repeat that comes at the same time finds the answer too. */
+function effectOnce(slot: AnswerSlot, effect: () => Promise<unknown>, store: Store, lanes: Lanes): Promise<unknown> {
+  return lanes.run(`${slot.principal}\n${slot.key}`, async () => {
+    const earlier = await store.read('answer.find', slot);
+    return earlier ? earlier.answer : store.write('answer.record', { answer: await effect() }, slot);
+  });
 }
 
 function slotOf(method: MethodName, params: Record<string, unknown>, principal: string, at: number): AnswerSlot | undefined {

@@ -178,3 +178,32 @@ test('a client chooses its events; nothing beyond its scopes can be chosen', () 
   publish(changed(4));
   assert.deepEqual(reader.seqs(), [3]);
 });
+
+test('a client that lags while a page is read for it is not told that events are gone', async () => {
+  const stored = [changed(1), changed(2), changed(3)];
+  const clock = createManualClock();
+  const reads: (() => void)[] = [];
+  const hub = createEventHub({
+    stream: { epoch: 'epoch-one', head: 3, floor: 0 },
+    readStream: (after, limit) =>
+      new Promise((resolve) => reads.push(() => resolve(stored.filter((event) => event.seq > after).slice(0, limit)))),
+    clock,
+    log: pino({ level: 'silent' }),
+    metrics: createMetrics(),
+  });
+  const client = sinkOf();
+  hub.join(client.sink, { names: undefined, resume: { epoch: 'epoch-one', seq: 0 } });
+  client.state.buffered = limits.maxBufferedBytes.value + 1;
+  hub.publish('tick', { ts: 1 });
+  client.state.buffered = 0;
+  clock.advance(250);
+  assert.equal(reads.length, 2, 'it catches up a second time before the first page has come');
+  for (const read of reads) {
+    read();
+    await settle();
+  }
+  assert.deepEqual(
+    client.sent.map((frame) => frame.seq ?? frame.event),
+    [1, 2, 3, 'resumed'],
+  );
+});

@@ -141,10 +141,12 @@ export function createEventHub(deps: HubDeps): EventHub {
     try {
       while (clients.has(client) && client.state === 'catching-up') {
         if (client.cursor >= head) return becomeLive(client);
-        const page = await deps.readStream(client.cursor, PAGE);
+        // Kept, because the client may have lagged and begun to catch up once more while this page was read.
+        const after = client.cursor;
+        const page = await deps.readStream(after, PAGE);
         if (!clients.has(client)) return;
         // Positions have no gaps: one at the start of a page means that the events in between are kept no longer.
-        if (page[0]?.seq !== client.cursor + 1) return requireSnapshot(client, 'too-old');
+        if (page[0]?.seq !== after + 1) return requireSnapshot(client, 'too-old');
         for (const event of page) {
           deliver(client, event, createEncoder(event, epoch));
           // Set by deliver: the rest of the page is read again when the buffer has drained.

@@ -47,8 +47,8 @@ export interface RequestContext extends Services {
   readonly connection: Connection;
   /** Runs the operation and keeps its result as the answer to the idempotency key, in one commit. */
   commit<Name extends WriteName>(name: Name, args: WriteArgs<Name>): Promise<Committed<WriteResult<Name>>>;
-  /** For a method whose effect lies outside the store: keeps the answer after the effect. */
-  commitAnswer<Answer>(answer: Answer): Promise<Committed<Answer>>;
+  /** For a method whose effect lies outside the store: a repeat gets the first answer and has no effect. */
+  commitAnswer<Answer>(effect: () => Promise<Answer>): Promise<Committed<Answer>>;
   /** The actor of an operation on credentials. */
   readonly actor: { readonly actor: string; readonly at: number; readonly held: WriteArgs<'tokens.revoke'>['held'] };
 }

@@ -17,17 +17,20 @@ export function* answerOnce<Result>(slot: AnswerSlot, operation: () => Operation
     insert into answers (principal, key, method, digest, answer, created_at)
     values (${slot.principal}, ${slot.key}, ${slot.method}, ${slot.digest}, null, ${slot.at})
     on conflict (principal, key) do nothing`);
-  if (claimed === 0) return yield* earlierAnswer<Result>(slot);
+  const earlier = claimed === 0 ? yield* findAnswer(slot) : undefined;
+  if (earlier) return earlier.answer as Result;
   const result = yield* operation();
   yield* change(sql`update answers set answer = ${JSON.stringify(result)} where principal = ${slot.principal} and key = ${slot.key}`);
   return result;
 }
 
-function* earlierAnswer<Result>(slot: AnswerSlot): Operation<Result> {
+/** The answer that the key has already; refuses another request under it. */
+export function* findAnswer(slot: AnswerSlot): Operation<{ answer: unknown } | undefined> {
   const earlier = yield* one<{ digest: string; answer: string }>(sql`
     select digest, answer from answers where principal = ${slot.principal} and key = ${slot.key}`);
-  if (!earlier || earlier.digest !== slot.digest) {
+  if (!earlier) return undefined;
+  if (earlier.digest !== slot.digest) {
     refuse('IDEMPOTENCY_CONFLICT', `The idempotency key "${slot.key}" was used for another request`);
   }
-  return JSON.parse(earlier.answer) as Result;
+  return { answer: JSON.parse(earlier.answer) as unknown };
 }

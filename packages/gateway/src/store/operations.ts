@@ -18,7 +18,7 @@ import {
   touchDevice,
   touchToken,
 } from './access.ts';
-import { answerOnce, type AnswerSlot } from './answers.ts';
+import { answerOnce, type AnswerSlot, findAnswer } from './answers.ts';
 import { appendAudit, listAudit, verifyAuditPage } from './audit.ts';
 import { countRows, probe, sweep } from './retention.ts';
 import { createSession, deleteSession, getSession, listSessions, patchSession, resetSession } from './sessions.ts';
@@ -59,6 +59,7 @@ export const reads = {
   'audit.list': listAudit,
   'audit.verifyPage': verifyAuditPage,
   'tables.count': countRows,
+  'answer.find': findAnswer,
   'stream.read': readStream,
   'stream.state': streamState,
 } satisfies Record<string, AnyOperation>;

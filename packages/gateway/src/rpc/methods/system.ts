@@ -36,11 +36,17 @@ export const systemHandlers = {
 
   'config.get': (_, { config }) => config.describe(),
 
-  'config.patch': async ({ set }, { config, commitAnswer, store, actor }) => {
-    const described = await config.patch(set);
-    await store.write('audit.append', { ...actor, action: 'config.patch', target: 'tenon.toml', details: { settings: Object.keys(set) } });
-    return commitAnswer(described);
-  },
+  'config.patch': ({ set }, { config, commitAnswer, store, actor }) =>
+    commitAnswer(async () => {
+      const described = await config.patch(set);
+      await store.write('audit.append', {
+        ...actor,
+        action: 'config.patch',
+        target: 'tenon.toml',
+        details: { settings: Object.keys(set) },
+      });
+      return described;
+    }),
 
   'logs.tail': ({ after = 0, limit = 200, level = 'trace' }, { logBook }) => {
     const { lines, cursor, dropped } = logBook.after(after, limit);
@@ -53,12 +59,17 @@ export const systemHandlers = {
     chain: await about.auditChain(),
   }),
 
-  'doctor.run': async ({ fix = false }, { doctor, commitAnswer }) => commitAnswer(await doctor.run(fix)),
+  'doctor.run': ({ fix = false }, { doctor, commitAnswer }) => commitAnswer(() => doctor.run(fix)),
 
   'gateway.shutdown': async ({ reason = 'asked to by a client' }, { shutdown, commitAnswer, store, actor }) => {
-    await store.write('audit.append', { ...actor, action: 'gateway.shutdown', target: 'gateway', details: { reason } });
-    const answer = await commitAnswer({ stopping: true as const });
-    shutdown(visible(reason));
+    let isFirst = false;
+    const answer = await commitAnswer(async () => {
+      isFirst = true;
+      await store.write('audit.append', { ...actor, action: 'gateway.shutdown', target: 'gateway', details: { reason } });
+      return { stopping: true as const };
+    });
+    // After the answer is kept: who asks again when the gateway is back must not stop it once more.
+    if (isFirst) shutdown(visible(reason));
     return answer;
   },
 } satisfies Partial<Handlers>;
