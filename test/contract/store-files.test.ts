@@ -1,10 +1,11 @@
 // The places where stores live: files that are damaged, foreign, cut, older or newer, and places that are in use.
 import assert from 'node:assert/strict';
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import pg from 'pg';
+import { restoreSqlite } from '../../packages/gateway/src/store/backup.ts';
 import { StoreOpenError } from '../../packages/gateway/src/store/failure.ts';
 import { lockHome } from '../../packages/gateway/src/store/lock.ts';
 import { migrationsAfter, schemaVersion } from '../../packages/gateway/src/store/migrations.ts';
@@ -37,6 +38,21 @@ test('sqlite: an older store is copied, then migrated, and has lost nothing', as
     assert.deepEqual(readFileSync(`${file}.schema-${version}`), before, 'the copy is the store as it was');
     assert.equal(userVersion(file), schemaVersion);
   }
+});
+
+test('sqlite: the backup of an older store is restored with the schema of today, and leaves nothing else behind', () => {
+  verifies('R15');
+  using home = temporaryFolder();
+  const backup = join(home.path, 'old.backup');
+  makeOlderStore(backup, 1);
+  const old = new DatabaseSync(backup);
+  old.exec('create table backup_files (name text primary key, content blob not null); pragma journal_mode = delete');
+  old.close();
+  const restored = join(home.path, 'home');
+  mkdirSync(restored);
+  restoreSqlite(backup, join(restored, STORE_FILE), at);
+  assert.deepEqual(readdirSync(restored), [STORE_FILE]);
+  assert.equal(userVersion(join(restored, STORE_FILE)), schemaVersion);
 });
 
 test('postgres: an older store is migrated and has lost nothing', async () => {

@@ -165,7 +165,7 @@ export function draftFromBackup(backup: string, draft: string, at: number): void
     source.close();
   }
   chmodSync(draft, 0o600);
-  const { database } = openDatabase({ file: draft, maxBytes: 0, now: 0 });
+  const { database } = openDatabase({ file: draft, maxBytes: 0, now: 0, isCopy: true });
   try {
     database.exec('begin; drop table backup_files; delete from events');
     const runner = createSqliteRunner(database);

@@ -45,7 +45,9 @@ export function createInOrder<Item extends Numbered>(options: {
 
   async function lookUp(): Promise<void> {
     timer = undefined;
-    if (reading || closed) return;
+    if (closed) return;
+    // What is being read may be older than what this look is for.
+    if (reading) return check();
     reading = true;
     try {
       for (const item of await options.read(next - 1)) if (item.seq >= next) early.set(item.seq, item);

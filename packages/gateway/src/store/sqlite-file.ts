@@ -28,6 +28,8 @@ export interface OpenOptions {
   readonly file: string;
   readonly maxBytes: number;
   readonly now: number;
+  /** The file is a copy itself: no other is made before it is migrated. */
+  readonly isCopy?: true;
 }
 
 export function openDatabase(options: OpenOptions): { database: DatabaseSync; stream: StreamState } {
@@ -155,7 +157,7 @@ function migrate(database: DatabaseSync, options: OpenOptions): void {
   const version = versionOf(database);
   const pending = migrationsAfter(version, 'sqlite');
   if (pending.length === 0) return;
-  if (version > 0) copyBefore(database, options.file, version);
+  if (version > 0 && !options.isCopy) copyBefore(database, options.file, version);
   database.exec('begin immediate');
   for (const migration of pending) {
     for (const statement of migration.statements) database.exec(statement);

@@ -2,13 +2,15 @@
 import { existsSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Worker } from 'node:worker_threads';
 import { GatewayError } from '@tenon/protocol';
 import type { AnswerSlot } from './answers.ts';
 import { reads, type ReadName, type WriteRequest } from './operations.ts';
 import { schemaVersion } from './migrations.ts';
 import type { Dialect, Operation } from './sql.ts';
 import { integrityFault, openReader } from './sqlite-file.ts';
-import { createSqliteRunner, type RunEffects, toFailure } from './sqlite-run.ts';
+import { createSqliteRunner, type RunEffects, storageReason, toFailure } from './sqlite-run.ts';
 import { takeWriterThread } from './sqlite-thread.ts';
 import type { FromWriter, ToWriter, WriteOutcome } from './sqlite-writer.ts';
 import { StoreOpenError } from './failure.ts';
@@ -31,12 +33,13 @@ export async function openSqliteStore(options: { file: string; maxBytes: number;
   const first = await new Promise<FromWriter>((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', reject);
+    worker.once('exit', (code) => reject(new StoreOpenError('storage', `The writer thread ended with ${code} before it was ready`)));
   });
   if (first.kind !== 'ready') {
     const { reason, message } = first as Extract<FromWriter, { kind: 'unusable' }>;
     throw new StoreOpenError(reason as StoreOpenError['reason'], message);
   }
-  const database = openReader(options.file);
+  const database = await openBeside(worker, options.file);
   const reader = createSqliteRunner(database);
   const stats = { commits: 0, operations: 0, refused: 0, failed: 0 };
 
@@ -157,6 +160,16 @@ export async function openSqliteStore(options: { file: string; maxBytes: number;
       await worker.terminate();
     },
   };
+}
+
+/** The reader, or neither: a thread left alone would keep the process alive. */
+async function openBeside(worker: Worker, file: string): Promise<DatabaseSync> {
+  try {
+    return openReader(file);
+  } catch (error) {
+    await worker.terminate();
+    throw new StoreOpenError('storage', `Cannot open ${file}: ${storageReason(error) ?? (error as Error).message}`, error);
+  }
 }
 
 const NO_EFFECTS: RunEffects = { emitted: [], auditHead: undefined };
