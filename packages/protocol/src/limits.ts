@@ -29,6 +29,11 @@ export const limits = {
   jsonKeys: { value: 10_000, unit: 'count', summary: 'Object keys in a JSON text.' },
   tickIntervalMs: { value: 30_000, unit: 'ms', summary: 'Between two `tick` events.' },
   slowConsumerGraceMs: { value: 10_000, unit: 'ms', summary: 'A slow client that takes nothing for this long is closed with 1008.' },
+  slowConsumerFlushMs: {
+    value: 4_000,
+    unit: 'ms',
+    summary: 'How long a client that was closed for slowness can still read what waits for it, the reason included.',
+  },
   closeGraceMs: { value: 1_000, unit: 'ms', summary: 'From our close frame to the end of the socket.' },
   deviceSkewMs: { value: 120_000, unit: 'ms', summary: 'Between the clock of a device and that of the gateway.' },
   pairingTtlMs: { value: 300_000, unit: 'ms', summary: 'A pairing request waits this long.' },

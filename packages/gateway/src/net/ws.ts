@@ -135,11 +135,11 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
 
   const deadline = clock.after(limits.handshakeTimeoutMs.value, () => refuse('handshake.timeout', 1008, 'connect took too long'));
 
-  function end(code: number, reason: string): void {
+  function end(code: number, reason: string, graceMs: number = limits.closeGraceMs.value): void {
     deadline.cancel();
     if (webSocket.readyState === webSocket.OPEN) webSocket.close(code, reason);
     // Who does not answer our close frame in time is cut off.
-    clock.after(limits.closeGraceMs.value, () => webSocket.terminate());
+    clock.after(graceMs, () => webSocket.terminate());
   }
 
   function refuse(kind: string, code: number, reason: string): void {

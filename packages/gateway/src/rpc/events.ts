@@ -23,7 +23,8 @@ export interface EventSink {
   readonly resumes: boolean;
   send(frame: Buffer): void;
   bufferedBytes(): number;
-  close(code: number, reason: string): void;
+  /** What was sent before can still be read for `graceMs`. */
+  close(code: number, reason: string, graceMs?: number): void;
 }
 
 export interface Subscription {
@@ -130,7 +131,7 @@ export function createEventHub(deps: HubDeps): EventHub {
       else if (deps.clock.monotonic() - client.stalledSince >= limits.slowConsumerGraceMs.value) {
         deps.log.warn({ principal: client.sink.principal.id, buffered }, 'closing a client that is too slow');
         clients.delete(client);
-        client.sink.close(1008, 'slow consumer');
+        client.sink.close(1008, 'slow consumer', limits.slowConsumerFlushMs.value);
       }
     }
   }

@@ -4,7 +4,7 @@ import type { Client } from 'pg';
 import { faultpoint } from '../kernel/fault.ts';
 import { StoreOpenError } from './failure.ts';
 import { storedTables } from './migrations.ts';
-import { GATEWAY_LOCK } from './postgres.ts';
+import { GATEWAY_LOCK, loadPg } from './postgres.ts';
 import type { Row, SqlValue } from './sql.ts';
 
 type Progress = (done: { table: string; rows: number }) => void;
@@ -84,11 +84,8 @@ async function* pagesOf(client: Client, table: (typeof storedTables)[number]): A
 }
 
 async function withClient(url: string, work: (client: Client) => Promise<void>): Promise<void> {
-  const { default: pg } = await import('pg');
-  const types = {
-    getTypeParser: (oid: number, format?: 'text' | 'binary') => (oid === 20 ? Number : pg.types.getTypeParser(oid, format as 'text')),
-  };
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, types: types as never });
+  const { pg, types } = await loadPg();
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, types });
   try {
     await client.connect();
   } catch (error) {

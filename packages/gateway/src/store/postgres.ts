@@ -153,12 +153,15 @@ export async function openPostgresStore(options: { url: string; now: number }, l
   };
 }
 
-async function openPool(url: string, listener: StoreListener): Promise<Pool> {
+/** Positions, times and counts are whole numbers that a double holds exactly: they come as numbers, not as text. */
+export async function loadPg() {
   const { default: pg } = await import('pg');
-  // Positions, times and counts are whole numbers that a double holds exactly.
-  const types = {
-    getTypeParser: (oid: number, format?: 'text' | 'binary') => (oid === 20 ? Number : pg.types.getTypeParser(oid, format as 'text')),
-  };
+  const getTypeParser = (oid: number, format?: 'text') => (oid === 20 ? Number : pg.types.getTypeParser(oid, format));
+  return { pg, types: { getTypeParser } as typeof pg.types };
+}
+
+async function openPool(url: string, listener: StoreListener): Promise<Pool> {
+  const { pg, types } = await loadPg();
   const pool = new pg.Pool({
     connectionString: url,
     max: MAX_CONNECTIONS,
@@ -167,7 +170,7 @@ async function openPool(url: string, listener: StoreListener): Promise<Pool> {
     statement_timeout: 30_000,
     keepAlive: true,
     application_name: 'tenon',
-    types: types as never,
+    types,
   });
   // An idle connection that breaks must not end the process; the next query opens another.
   pool.on('error', (error) => listener.health({ ok: false, reason: `PostgreSQL: ${error.message}` }));
