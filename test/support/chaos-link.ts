@@ -13,6 +13,7 @@ export interface Link {
   readonly socket: WebSocket;
   readonly hello: Frame['payload'];
   readonly closed: Promise<{ code: number; reason: string }>;
+  readonly isOpen: boolean;
   request(method: string, params: unknown): Promise<Outcome>;
   /** Ends it without a word. */
   cut(): Promise<void>;
@@ -73,6 +74,9 @@ export async function openLink(door: Door, { connect = {}, from = '127.0.0.1', o
     socket,
     hello: hello.payload,
     closed,
+    get isOpen() {
+      return socket.readyState === WebSocket.OPEN;
+    },
     request,
     async cut() {
       socket.terminate();

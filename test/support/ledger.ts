@@ -173,11 +173,7 @@ export class Ledger {
   async #write(link: Link, writer: number, signal: AbortSignal): Promise<void> {
     const random = createRandom(this.#seed * 31 + writer + this.#requests.size * 7);
     const inFlight = new Set<Promise<unknown>>();
-    let gone = false;
-    void link.closed.then(() => {
-      gone = true;
-    });
-    while (!signal.aborted && !gone && !this.#failure) {
+    while (!signal.aborted && link.isOpen && !this.#failure) {
       const depth = 1 + random.below(12);
       const request = this.next(writer, random);
       const times = random.chance(0.25) ? 2 + random.below(4) : 1;
