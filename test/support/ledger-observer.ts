@@ -83,6 +83,19 @@ export class Observer {
     this.#position ??= link.hello.events as { epoch: string; seq: number };
   }
 
+  /** Stops and begins to read what has come. */
+  pause(): void {
+    this.#link?.socket.pause();
+  }
+
+  resume(): void {
+    this.#link?.socket.resume();
+  }
+
+  get closed(): Promise<{ code: number; reason: string }> | undefined {
+    return this.#link?.closed;
+  }
+
   /** Ends the socket as a broken network would. */
   async cut(): Promise<void> {
     await this.#link?.cut();
