@@ -65,6 +65,7 @@ export class Observer {
   }
 
   async connect(door: Door): Promise<void> {
+    await this.cut();
     const position = this.#position;
     this.#catchingUp = position !== undefined;
     const link = await openLink(door, {

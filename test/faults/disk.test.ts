@@ -1,0 +1,141 @@
+// A disk without room: reads go on, writes are refused and say so, nothing is damaged, and room alone cures it.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
+import { STORE_FILE } from '../../packages/gateway/src/store/open.ts';
+import { openChaosWorld, seed } from '../support/chaos.ts';
+import { mountSmallDisk } from '../support/chaos-disk.ts';
+import { type Link, openLink, type Outcome } from '../support/chaos-link.ts';
+import { sessionsOf } from '../support/fault-points.ts';
+import type { GatewayProcess } from '../support/gateway.ts';
+import { Ledger } from '../support/ledger.ts';
+import { verifies } from '../support/verifies.ts';
+
+test('a store that may grow no further reads, refuses to write, and is well again once sessions are deleted', async (t) => {
+  verifies('R11');
+  await using world = await openChaosWorld('sqlite', { settings: '[store]\nmaxBytes = 1500000\n' });
+  const gateway = await world.start();
+  const link = await openLink(gateway);
+  const create = (n: number) =>
+    link.request('sessions.create', {
+      key: `agent:main:s${n}`,
+      idempotencyKey: `c${n}`,
+      title: `${n} ${'word '.repeat(100)}`.slice(0, 500),
+    });
+
+  let created = 0;
+  let refused: Outcome;
+  for (;;) {
+    refused = await create(created);
+    if (refused.kind !== 'answered') break;
+    created++;
+  }
+  assert.ok(refused.kind === 'refused', 'the gateway is still there');
+  assert.equal(refused.error.code, 'STORAGE');
+  assert.equal((refused.error as { retryable?: boolean }).retryable, true);
+  t.diagnostic(`${created} sessions fit`);
+
+  await readyBecomes(gateway, 503, 5_000);
+  assert.equal((await sessionsOf(gateway)).size, created, 'reads go on, and nothing is half there');
+  const read = await link.request('sessions.get', { key: `agent:main:s${created - 1}` });
+  assert.equal(read.kind, 'answered');
+  const deep = await link.request('doctor.run', {});
+  assert.equal(deep.kind, 'answered', JSON.stringify(deep));
+
+  const doomed = Math.ceil(created * 0.8);
+  for (let n = 0; n < doomed; n++) {
+    const outcome = await link.request('sessions.delete', { key: `agent:main:s${n}`, idempotencyKey: `d${n}` });
+    assert.equal(outcome.kind, 'answered', `deleting ${n}: ${JSON.stringify(outcome)}`);
+  }
+  await readyBecomes(gateway, 200, 10_000);
+  assert.equal((await create(created)).kind, 'answered', 'the one that was refused, under its key');
+  assert.equal((await sessionsOf(gateway)).size, created - doomed + 1);
+
+  await gateway.kill();
+  const again = await world.start();
+  assert.equal((await sessionsOf(again)).size, created - doomed + 1);
+  await again.stop();
+  assertSound(world.home);
+});
+
+test('a disk that fills up while clients write loses nothing, and is written again when there is room', async (t) => {
+  verifies('R11', 'R01');
+  t.diagnostic(`seed ${seed}`);
+  using disk = mountSmallDisk(8);
+  if (!disk) return t.diagnostic('mounting is not permitted here: only the bound of the store was filled');
+  const ledger = new Ledger({ seed, observers: 2 });
+  await using world = await openChaosWorld('sqlite', { home: disk.folder });
+  let gateway = await world.start();
+  for (let round = 0; round < 3; round++) {
+    await ledger.observe(gateway);
+    const load = await ledger.load(gateway);
+    const target = ledger.stats.answered + 100;
+    await ledger.until(() => ledger.stats.answered >= target);
+    disk.fill();
+    const refusals = ledger.stats.refused;
+    await ledger.until(() => ledger.stats.refused > refusals);
+    await load.stop();
+    await readyBecomes(gateway, 503, 5_000);
+    await sessionsOf(gateway);
+    if (round === 1) await startWhileFull();
+    disk.free();
+    const freedAt = performance.now();
+    await firstWrite(gateway, round);
+    assert.ok(performance.now() - freedAt < 2_000, 'the first write after there was room');
+    await readyBecomes(gateway, 200, 5_000);
+    await ledger.compare(gateway);
+    if (round === 2) await gateway.kill();
+  }
+  gateway = await world.start();
+  await ledger.observe(gateway);
+  await ledger.compareEvents(await ledger.compare(gateway));
+  t.diagnostic(JSON.stringify(ledger.stats));
+  assert.equal(await gateway.stop(), 0);
+  assertSound(world.home);
+
+  /** Killed while full: it starts, or says in one line why not, and nothing is damaged by trying. */
+  async function startWhileFull(): Promise<void> {
+    await gateway.kill();
+    const started = await world.start({ keepConfig: true }).catch((error: Error & { exit: { code: number }; stderr: string }) => {
+      assert.equal(error.exit.code, 1, error.stderr);
+      assert.match(error.stderr, /no space|full/i);
+    });
+    await started?.kill();
+    disk?.free();
+    gateway = await world.start();
+    await ledger.observe(gateway);
+  }
+});
+
+async function firstWrite(gateway: GatewayProcess, round: number): Promise<void> {
+  const link: Link = await openLink(gateway);
+  for (;;) {
+    const outcome = await link.request('config.get', {});
+    assert.equal(outcome.kind, 'answered');
+    const written = await link.request('tokens.create', { idempotencyKey: `t${round}`, name: `t${round}`, scopes: ['operator.read'] });
+    if (written.kind === 'answered') break;
+    assert.equal(written.kind === 'refused' && written.error.code, 'STORAGE', JSON.stringify(written));
+  }
+  await link.cut();
+}
+
+async function readyBecomes(gateway: GatewayProcess, status: number, withinMs: number): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const found = (await fetch(`${gateway.url}/readyz`)).status;
+    if (found === status) return;
+    assert.ok(performance.now() < deadline, `readyz is ${found} and not ${status} after ${withinMs} ms`);
+    await pause(25);
+  }
+}
+
+function assertSound(home: string): void {
+  const database = new DatabaseSync(join(home, STORE_FILE), { readOnly: true });
+  try {
+    assert.deepEqual({ ...database.prepare('pragma integrity_check').get() }, { integrity_check: 'ok' });
+  } finally {
+    database.close();
+  }
+}
