@@ -19,7 +19,7 @@ for (const engine of engines) {
     verifies('R01', 'R02', 'R03', 'R05', 'R17', 'foundation:two-engines');
     t.diagnostic(`seed ${seed}`);
     const ledger = await killAtRandom({ engine, random: createRandom(seed), kills: KILLS[engine], ledger: { seed, observers: 4 } });
-    t.diagnostic(`${JSON.stringify(ledger.stats)} ${ledger.acknowledged} acknowledged, ${ledger.chronicle.size} events`);
+    t.diagnostic(`${JSON.stringify(ledger.stats)} ${ledger.answered.length} acknowledged, ${ledger.chronicle.size} events`);
     assert.ok(ledger.stats.unknown > 0, 'no kill hit a request that was under way');
     for (const observer of ledger.observers) assert.equal(observer.snapshots, 0, 'nothing was too old to be replayed');
   });

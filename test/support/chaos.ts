@@ -1,5 +1,6 @@
 // A gateway that is meant to be killed, on either engine, in a home that outlives it; and the rounds that kill it.
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type GatewayProcess, type StartOptions, startGatewayProcess, temporaryHome } from './gateway.ts';
 import { Ledger, type LedgerOptions } from './ledger.ts';
 import { createDatabase } from './postgres.ts';
@@ -12,6 +13,7 @@ export interface ChaosWorld extends AsyncDisposable {
   /** Text of tenon.toml. */
   readonly config: string;
   readonly databaseUrl: string | undefined;
+  writeConfig(): void;
   /** Writes tenon.toml anew, unless what is there is to be kept. */
   start(options?: Omit<StartOptions, 'home' | 'config'> & { keepConfig?: boolean }): Promise<GatewayProcess>;
 }
@@ -29,6 +31,7 @@ export async function openChaosWorld(
     home,
     config,
     databaseUrl: database?.url,
+    writeConfig: () => writeFileSync(join(home, 'tenon.toml'), config),
     async start({ keepConfig = false, ...options } = {}) {
       const gateway = await startGatewayProcess({ ...options, home, ...(keepConfig ? {} : { config }) });
       started.add(gateway);

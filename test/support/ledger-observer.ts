@@ -36,6 +36,20 @@ export class Chronicle {
     return this.#byPosition.size;
   }
 
+  /** Every session as it was when this position was the last. */
+  sessionsAt(seq: number): Map<string, Session> {
+    const sessions = new Map<string, Session>();
+    for (const key of this.#changes.keys()) {
+      const session = this.changesOf(key).findLast((change) => change.seq <= seq)?.session;
+      if (session) sessions.set(key, session);
+    }
+    return sessions;
+  }
+
+  changesUpTo(seq: number): Change[] {
+    return [...this.#changes.values()].flat().filter((change) => change.seq <= seq);
+  }
+
   changesOf(sessionKey: string): readonly Change[] {
     return (this.#changes.get(sessionKey) ?? []).toSorted((a, b) => a.seq - b.seq);
   }

@@ -50,9 +50,9 @@ export class Ledger {
     this.observers = Array.from({ length: observers }, (_, n) => new Observer(this.chronicle, addressOf(n)));
   }
 
-  /** How many requests were answered, each counted once. */
-  get acknowledged(): number {
-    return [...this.#requests.values()].filter(({ answer }) => answer).length;
+  /** The requests that were answered so far, each once. */
+  get answered(): Request[] {
+    return [...this.#requests.values()].filter(({ answer }) => answer);
   }
 
   async observe(door: Door): Promise<void> {
@@ -97,7 +97,7 @@ export class Ledger {
     const link = await openLink(door);
     this.#look(await readSessions(link));
     for (const request of this.#requests.values()) if (isOpen(request)) this.send(link, request);
-    const answered = [...this.#requests.values()].filter(({ answer }) => answer);
+    const { answered } = this;
     for (let n = 0; n < 12 && answered.length > 0; n++) {
       this.stats.repeats++;
       this.send(link, this.#random.pick(answered));
@@ -247,7 +247,7 @@ function isOutcomeUnknown(outcome: Outcome): boolean {
   return outcome.kind === 'refused' && outcome.error.details?.code === 'OUTCOME_UNKNOWN';
 }
 
-function paramsOf({ key, sessionKey, fields }: Request): Record<string, unknown> {
+export function paramsOf({ key, sessionKey, fields }: Request): Record<string, unknown> {
   return { key: sessionKey, idempotencyKey: key, ...fields };
 }
 
