@@ -3,26 +3,26 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { build } from 'esbuild';
-import type { Browser, Page } from 'playwright-core';
-import { openBrowser } from '../support/browser.ts';
+import type { Page } from 'playwright-core';
+import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { type GatewayProcess, startGatewayProcess, temporaryHome } from '../support/gateway.ts';
 import { verifies } from '../support/verifies.ts';
 
 const home = temporaryHome();
 let gateway: GatewayProcess;
-let browser: Browser;
+let opened: TestBrowser;
 
 before(async () => {
-  [gateway, browser] = await Promise.all([startGatewayProcess({ home }), openBrowser()]);
+  [gateway, opened] = await Promise.all([startGatewayProcess({ home }), openBrowser()]);
 });
 after(async () => {
-  await browser?.close();
+  await opened?.[Symbol.asyncDispose]();
   await gateway?.remove();
   rmSync(home, { recursive: true, force: true });
 });
 
 async function openPage(): Promise<{ page: Page; violations: string[] }> {
-  const page = await browser.newPage();
+  const page = await opened.browser.newPage();
   const violations: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error') violations.push(message.text());
