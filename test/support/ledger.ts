@@ -1,12 +1,17 @@
 // The ledger: drives writers with a seeded workload, keeps an account of its own of every request (sent, answered, refused
 // or nobody knows), and compares it with what the gateway says after it was killed, stopped or starved.
 import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Session } from '@tenon/protocol';
 import { type Door, type Link, openLink, type Outcome } from './chaos-link.ts';
 import { type Request, SessionHistory } from './ledger-model.ts';
 import { Chronicle, Observer } from './ledger-observer.ts';
 import { createRandom, type Random } from './random.ts';
+
+/** Below what one connection may have under way. */
+const MAX_IN_FLIGHT = 100;
+const RETRY_AFTER_MS = 10;
 
 export interface LedgerOptions {
   readonly seed: number;
@@ -96,7 +101,11 @@ export class Ledger {
     this.stats.comparisons++;
     const link = await openLink(door);
     this.#look(await readSessions(link));
-    for (const request of this.#requests.values()) if (isOpen(request)) this.send(link, request);
+    for (const request of this.#requests.values()) {
+      if (!isOpen(request)) continue;
+      this.send(link, request);
+      if (this.#underWay.size >= MAX_IN_FLIGHT) await this.settled();
+    }
     const { answered } = this;
     for (let n = 0; n < 12 && answered.length > 0; n++) {
       this.stats.repeats++;
@@ -172,7 +181,7 @@ export class Ledger {
 
   async #write(link: Link, writer: number, signal: AbortSignal): Promise<void> {
     const random = createRandom(this.#seed * 31 + writer + this.#requests.size * 7);
-    const inFlight = new Set<Promise<unknown>>();
+    const inFlight = new Set<Promise<Outcome>>();
     while (!signal.aborted && link.isOpen && !this.#failure) {
       const depth = 1 + random.below(12);
       const request = this.next(writer, random);
@@ -182,7 +191,11 @@ export class Ledger {
         inFlight.add(sending);
       }
       this.stats.repeats += times - 1;
-      while (inFlight.size >= depth) await Promise.race(inFlight);
+      while (inFlight.size >= depth) {
+        const outcome = await Promise.race(inFlight);
+        // As a client should: not at once again.
+        if (outcome.kind === 'refused') await pause(RETRY_AFTER_MS);
+      }
     }
     await Promise.all(inFlight);
   }
