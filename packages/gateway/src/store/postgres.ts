@@ -186,12 +186,14 @@ async function transact<Result>(
 ): Promise<{ value: Result; events?: StoredEvent[] }> {
   const mark = randomId();
   const outcome = await withClient(pool, async (client, discard) => {
-    const transaction = await begin(client, place, mark);
+    let transaction: string;
     let value: Result;
     try {
+      transaction = await begin(client, place, mark);
       value = await drive(client, operation, effects);
     } catch (error) {
-      await client.query('rollback').catch(discard);
+      // On a connection that is lost the rollback would wait too; PostgreSQL rolls back when it is closed.
+      if (!isConnectionLoss(error)) await client.query('rollback').catch(discard);
       throw error;
     }
     faultpoint('postgres.before-commit');
@@ -302,7 +304,7 @@ async function withClient<Result>(
   try {
     return await work(client, discard);
   } catch (error) {
-    if (isConnectionLoss(error)) broken = error as Error;
+    if (isConnectionLoss(error) || isLeftAborted(error)) broken = error as Error;
     throw error;
   } finally {
     client.off('error', discard);
@@ -419,6 +421,11 @@ function isPassing(error: unknown): boolean {
   return code === '40P01' || code === '40001';
 }
 
+/** The connection is in a transaction that failed before and was not rolled back. */
+function isLeftAborted(error: unknown): boolean {
+  return (error as { code?: string }).code === '25P02';
+}
+
 /** A transaction that left no trace before the crash: its number is not in use yet. */
 function isOfTheFuture(error: unknown): boolean {
   return (error as { code?: string }).code === '22023';
@@ -441,8 +448,8 @@ function toFailure(error: unknown): PlainFailure {
   }
   const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const code = (error as { code?: string }).code ?? '';
-  // 53: out of disk, memory or connections. 58: system error. 25006: read-only.
-  if (isConnectionLoss(error) || /^(53|58|25006|57)/.test(code) || isPassing(error)) {
+  // 53: out of disk, memory or connections. 57: cancelled or shutting down. 58: system error. 25006: read-only.
+  if (isConnectionLoss(error) || /^(53|57|58|25006)/.test(code) || isPassing(error) || isLeftAborted(error)) {
     return { kind: 'storage', code: 'STORAGE', message: 'The database is not available', cause };
   }
   return { kind: 'bug', code: 'INTERNAL', message: error instanceof Error ? error.message : String(error), cause };
