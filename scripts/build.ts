@@ -32,6 +32,8 @@ const options = {
   minifySyntax: true,
   legalComments: 'none',
   external: ['pg-native'],
+  // What stays outside the bundle is required: a script from a code cache cannot import().
+  supported: { 'dynamic-import': false },
   banner: { js: 'const bundleUrl=require("node:url").pathToFileURL(__filename).href;' },
   define: {
     'import.meta.url': 'bundleUrl',

@@ -38,7 +38,6 @@ function evaluate(source, cachedData) {
   const script = new vm.Script(`(function(exports,require,module,__filename,__dirname){${source}\n})`, {
     filename: bundle,
     cachedData,
-    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
   const loaded = { exports: {} };
   script.runInThisContext()(loaded.exports, module_.createRequire(bundle), loaded, bundle, path.dirname(bundle));

@@ -62,6 +62,8 @@ const DISK_CHECK_EVERY_MS = 2_000;
 const EXPIRY_CHECK_EVERY_MS = 500;
 /** With less than this the next write may fail half way through. */
 const MIN_FREE_BYTES = 1_048_576;
+/** For closing everything once draining is over. */
+const CLOSE_WITHIN_MS = limits.closeGraceMs.value + 1_000;
 
 export async function startGateway({ config, version, token, clock = systemClock }: GatewayOptions): Promise<RunningGateway> {
   const { home, settings } = config;
@@ -252,28 +254,33 @@ export async function startGateway({ config, version, token, clock = systemClock
       return stopping;
     }
 
+    /** Ends within the budget and a second, whatever hangs: what is not closed then, the end of the process closes. */
     async function drainAndClose(reason: string): Promise<void> {
       draining = true;
       log.info({ reason }, 'stopping: draining');
       hub.publish('shutdown', { reason });
-      const budget = Promise.withResolvers<void>();
-      hurry = budget.resolve;
-      const timer = clock.after(configService.settings['gateway.shutdownBudgetMs'], budget.resolve);
+      const spent = Promise.withResolvers<void>();
+      hurry = spent.resolve;
+      const budget = clock.after(configService.settings['gateway.shutdownBudgetMs'], spent.resolve);
       // Also lets the answer of `gateway.shutdown` itself leave.
-      await Promise.race([running.drain().then(() => new Promise((resolve) => setImmediate(resolve))), budget.promise]);
-      timer.cancel();
-      await store
-        .write('audit.append', { actor: 'gateway', action: 'gateway.stop', target: 'gateway', details: { reason }, at: clock.now() })
-        .catch(() => {});
+      await Promise.race([running.drain().then(() => new Promise((resolve) => setImmediate(resolve))), spent.promise]);
+      const stopRecord = { actor: 'gateway', action: 'gateway.stop', target: 'gateway', details: { reason }, at: clock.now() };
+      await Promise.race([store.write('audit.append', stopRecord).catch(() => {}), spent.promise]);
+      budget.cancel();
       connections.closeAll(1012, 'service restart');
       log.info('stopping: closing');
       rmSync(runningFile, { force: true });
-      for (const close of closers) await close();
+      const overdue = Promise.withResolvers<'overdue'>();
+      const last = clock.after(CLOSE_WITHIN_MS, () => overdue.resolve('overdue'));
+      for (const close of closers) {
+        if ((await Promise.race([close(), overdue.promise])) === 'overdue') break;
+      }
+      last.cancel();
     }
 
     writeFileDurably(
       runningFile,
-      `${JSON.stringify({ url: running.url, port: running.port, pid: process.pid, tokenFile: secrets.tokenFile, startedAt })}\n`,
+      `${JSON.stringify({ url: running.url, port: running.port, pid: process.pid, tokenFile: secrets.tokenFile, startedAt, engine: store.engine, store: store.location })}\n`,
     );
     for (const warning of warnings) log.warn(warning);
     log.info({ url: running.url, version, store: store.location }, 'ready');

@@ -16,7 +16,7 @@ export { limits, type LimitName } from './limits.ts';
 export { isMethodName, methodNames, methodRow, methods, type KeyedMethod, type MethodName, type Params, type Result } from './methods.ts';
 export { Device, PairingRequest, Token } from './methods/access.ts';
 export type { MethodSpec } from './methods/row.ts';
-export { AuditRecord, Finding, LogLevel, LogRecord, type ConfigResult } from './methods/system.ts';
+export { AuditRecord, Finding, LogLevel, LogRecord, logLevels, type ConfigResult } from './methods/system.ts';
 export { DEFAULT_AGENT_ID, RESERVED_KEYS, SessionKey } from './names.ts';
 export { expandScopes, missingScopes, ScopeList, scopeNames, scopes, type Scope } from './scopes.ts';
 export { Session } from './session.ts';

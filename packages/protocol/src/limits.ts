@@ -28,6 +28,11 @@ export const limits = {
   jsonDepth: { value: 64, unit: 'count', summary: 'Nesting of a JSON text.' },
   jsonKeys: { value: 10_000, unit: 'count', summary: 'Object keys in a JSON text.' },
   tickIntervalMs: { value: 30_000, unit: 'ms', summary: 'Between two `tick` events.' },
+  pingIntervalMs: {
+    value: 25_000,
+    unit: 'ms',
+    summary: 'Between two pings; a peer that has sent nothing at all since the last one is cut off.',
+  },
   slowConsumerGraceMs: { value: 10_000, unit: 'ms', summary: 'A slow client that takes nothing for this long is closed with 1008.' },
   slowConsumerFlushMs: {
     value: 4_000,

@@ -22,12 +22,14 @@ export interface GateOptions {
   readonly allowedOrigins: readonly string[];
 }
 
-export function createGate({ bind, port, allowedHosts, allowedOrigins }: GateOptions): Gate {
+export function createGate({ bind, port, ...options }: GateOptions): Gate {
+  const allowedHosts = options.allowedHosts.map((host) => host.toLowerCase());
+  const allowedOrigins = options.allowedOrigins.map((origin) => origin.toLowerCase());
   const own = ['127.0.0.1', 'localhost', '[::1]', bind.includes(':') ? `[${bind}]` : bind];
   const hosts = new Set(own.map((host) => `${host}:${port}`));
   if (port === 80) for (const host of own) hosts.add(host);
-  for (const host of allowedHosts) hosts.add(host.toLowerCase());
-  const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
+  for (const host of allowedHosts) hosts.add(host);
+  const origins = new Set(allowedOrigins);
   for (const host of hosts) {
     origins.add(`http://${host}`);
     // A name that the operator configured may stand for a proxy that speaks TLS.

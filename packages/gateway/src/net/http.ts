@@ -5,7 +5,6 @@ import type { Duplex } from 'node:stream';
 import { errors, GatewayError, limits } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../kernel/metrics.ts';
-import { statusOf } from '../rpc/dispatch.ts';
 import { bucketOf } from './address.ts';
 import type { Authenticator } from './auth.ts';
 import type { Gate } from './gate.ts';
@@ -98,7 +97,7 @@ async function answer(request: IncomingMessage, deps: HttpDeps): Promise<Answer>
 function fromError(error: unknown): Answer {
   if (!(error instanceof GatewayError)) return json(errors.INTERNAL.status, { code: 'INTERNAL', message: 'A fault of the gateway' });
   const retry = error.retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) };
-  return { ...json(statusOf(error), error.toShape()), headers: retry };
+  return { ...json(errors[error.code].status, error.toShape()), headers: retry };
 }
 
 function json(status: number, value: unknown): Answer {

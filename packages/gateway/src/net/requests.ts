@@ -59,11 +59,27 @@ export function createRequestIntake(
     if (waitMs > 0) {
       deps.incidents.record('requests.throttled', connection.address);
       deps.clock.after(waitMs, goOn);
-    } else if (webSocket.bufferedAmount > limits.maxBufferedBytes.value) socket.once('drain', goOn);
+    } else if (webSocket.bufferedAmount > limits.maxBufferedBytes.value) waitForReader();
     else return false;
     waits = true;
     webSocket.pause();
     return true;
+  }
+
+  /** Who takes nothing at all of what was answered is closed as any slow client is. */
+  function waitForReader(): void {
+    const before = webSocket.bufferedAmount;
+    const drained = () => {
+      patience.cancel();
+      goOn();
+    };
+    const patience = deps.clock.after(limits.slowConsumerGraceMs.value, () => {
+      socket.off('drain', drained);
+      if (webSocket.bufferedAmount < before) return waitForReader();
+      deps.incidents.record('requests.unread', connection.address);
+      connection.close(1008, 'slow consumer', limits.slowConsumerFlushMs.value);
+    });
+    socket.once('drain', drained);
   }
 
   function goOn(): void {

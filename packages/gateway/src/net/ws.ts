@@ -73,6 +73,9 @@ export function createSocketServer(deps: SocketDeps): SocketServer {
   });
   const waiting = createCrowd();
   const lifes = new Set<Life>();
+  const probing = deps.clock.every(limits.pingIntervalMs.value, () => {
+    for (const life of lifes) life.probe();
+  });
   let draining = false;
   let underWay = 0;
   let drained: (() => void) | undefined;
@@ -113,6 +116,7 @@ export function createSocketServer(deps: SocketDeps): SocketServer {
       if (underWay > 0) await new Promise<void>((resolve) => (drained = resolve));
     },
     close() {
+      probing.cancel();
       for (const life of lifes) life.end(1012, 'service restart');
       server.close();
     },
@@ -121,6 +125,8 @@ export function createSocketServer(deps: SocketDeps): SocketServer {
 
 interface Life {
   end(code: number, reason: string): void;
+  /** Asks whether the peer is still there; cuts it off when it has not shown itself since the last time. */
+  probe(): void;
 }
 
 function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave: () => void, shared: Shared<SocketDeps>, send: Send): Life {
@@ -132,6 +138,8 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
   /** What was read together with `connect`; undefined until that has come. */
   let early: Buffer[] | undefined;
   let preAuthBytes = 0;
+  /** Whether anything has come from the peer since it was last asked. */
+  let heard = true;
 
   const deadline = clock.after(limits.handshakeTimeoutMs.value, () => refuse('handshake.timeout', 1008, 'connect took too long'));
 
@@ -157,7 +165,11 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
   }
   socket.on('data', countBytes);
 
+  webSocket.on('pong', () => {
+    heard = true;
+  });
   webSocket.on('message', (data: Buffer, isBinary: boolean) => {
+    heard = true;
     if (isBinary) return refuse('frame.binary', 1003, 'text frames only');
     if (webSocket.readyState !== webSocket.OPEN) return;
     if (requests) requests.take(data);
@@ -166,6 +178,7 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
   });
   // Who does not read gets no pongs either: they would pile up.
   webSocket.on('ping', (data: Buffer) => {
+    heard = true;
     if (webSocket.bufferedAmount <= limits.maxBufferedBytes.value) webSocket.pong(data, false, ignore);
   });
   webSocket.on('error', (error: Error & { code?: string }) => {
@@ -247,7 +260,20 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
   }
 
   send(JSON.stringify({ type: 'event', event: 'connect.challenge', payload: challenge }));
-  return { end };
+  return {
+    end,
+    probe() {
+      // While nothing is read from it, its silence says nothing.
+      if (webSocket.readyState !== webSocket.OPEN || webSocket.isPaused) return;
+      if (!heard) {
+        deps.metrics.count('tenon_dead_peers_total');
+        webSocket.terminate();
+        return;
+      }
+      heard = false;
+      webSocket.ping(undefined, false, ignore);
+    },
+  };
 }
 
 /** What `connect` is refused for before any credential is looked at. */

@@ -14,7 +14,8 @@ export interface Connection {
   subscription: Subscription | undefined;
   /** From now on every request of this connection is refused, also one that waits already. */
   revoked: boolean;
-  close(code: number, reason: string): void;
+  /** What was sent before can still be read for `graceMs`. */
+  close(code: number, reason: string, graceMs?: number): void;
 }
 
 export interface Connections {

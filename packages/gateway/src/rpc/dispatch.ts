@@ -1,7 +1,6 @@
 // A request, from top to bottom: row → scope → params → handler (which commits and so finds an earlier answer to the
 // same key) → one catch → response. It stays synchronous up to the handler, so requests keep their order.
 import {
-  errors,
   explain,
   GatewayError,
   isMethodName,
@@ -176,9 +175,4 @@ function canonical(value: unknown): string {
     if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner;
     return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
-}
-
-/** Whether coming back later may help; for HTTP answers. */
-export function statusOf(error: GatewayError): number {
-  return errors[error.code].status;
 }

@@ -19,13 +19,15 @@ export interface AuditKeeper {
 
 export const AUDIT_HEAD_FILE = 'audit-head.json';
 const WRITE_AFTER_MS = 200;
-const PAGE = 1_000;
+/** Few enough that others are served between two pages. */
+const PAGE = 250;
 
 export function openAuditKeeper(home: string, clock: Clock, onFailure: (error: unknown) => void): AuditKeeper {
   const file = join(home, AUDIT_HEAD_FILE);
   let head: AuditHead | undefined;
   let timer: Timer | undefined;
   let frozen = false;
+  let verifying: ReturnType<AuditKeeper['verify']> | undefined;
 
   function save(): void {
     timer = undefined;
@@ -46,10 +48,12 @@ export function openAuditKeeper(home: string, clock: Clock, onFailure: (error: u
       head = next;
       timer ??= clock.after(WRITE_AFTER_MS, save);
     },
-    async verify(store) {
-      const kept = readHead(file);
-      if (kept === 'unreadable') return { ok: false, checked: 0, reason: `${AUDIT_HEAD_FILE} cannot be read` };
-      return verifyChain(store, kept);
+    // Those who ask while it is walked share one walk.
+    verify(store) {
+      verifying ??= verifyAgainst(store, readHead(file)).finally(() => {
+        verifying = undefined;
+      });
+      return verifying;
     },
     close() {
       timer?.cancel();
@@ -78,7 +82,8 @@ async function hasRecord(store: Store, kept: AuditHead | undefined | 'unreadable
   }
 }
 
-async function verifyChain(store: Store, kept: AuditHead | undefined): Promise<{ ok: boolean; checked: number; reason?: string }> {
+async function verifyAgainst(store: Store, kept: AuditHead | undefined | 'unreadable'): ReturnType<AuditKeeper['verify']> {
+  if (kept === 'unreadable') return { ok: false, checked: 0, reason: `${AUDIT_HEAD_FILE} cannot be read` };
   let checked = 0;
   let after: AuditHead | undefined;
   let seen = kept === undefined || kept.seq === 0;
@@ -91,6 +96,7 @@ async function verifyChain(store: Store, kept: AuditHead | undefined): Promise<{
       return { ok: false, checked, reason: `record ${kept.seq} is not the one that the head kept apart names` };
     seen ||= mine !== undefined || (kept !== undefined && page.anchorSeq >= kept.seq);
     after = page.next;
+    if (after) await new Promise((resolve) => setImmediate(resolve));
   } while (after);
   if (kept === undefined) return checked === 0 ? { ok: true, checked } : { ok: false, checked, reason: `${AUDIT_HEAD_FILE} is missing` };
   if (!seen) return { ok: false, checked, reason: `records up to ${kept.seq} were written, but they are gone` };

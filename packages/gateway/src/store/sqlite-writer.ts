@@ -4,7 +4,7 @@ import { parentPort } from 'node:worker_threads';
 import { faultpoint } from '../kernel/fault.ts';
 import { makesRoom, operationOf, type WriteRequest } from './operations.ts';
 import { type AuditHead, sql } from './sql.ts';
-import { limitSize, type OpenOptions, openDatabase } from './sqlite-file.ts';
+import { integrityFault, limitSize, type OpenOptions, openDatabase, openReader } from './sqlite-file.ts';
 import { createSqliteRunner, isFull, type RunEffects, toFailure } from './sqlite-run.ts';
 import type { PlainFailure } from './failure.ts';
 import type { StoredEvent, StreamState } from './stream.ts';
@@ -13,11 +13,13 @@ export type WriteOutcome = { readonly ok: true; readonly value: unknown } | { re
 
 export type ToWriter =
   | { readonly kind: 'open'; readonly options: OpenOptions }
+  | { readonly kind: 'check'; readonly file: string }
   | { readonly kind: 'batch'; readonly requests: readonly WriteRequest[] }
   | { readonly kind: 'close' };
 
 export type FromWriter =
   | { readonly kind: 'ready'; readonly stream: StreamState }
+  | { readonly kind: 'checked'; readonly fault: string | undefined }
   | { readonly kind: 'unusable'; readonly reason: string; readonly message: string }
   | {
       readonly kind: 'done';
@@ -28,12 +30,23 @@ export type FromWriter =
   | { readonly kind: 'closed' };
 
 const port = parentPort;
+const reply = (message: FromWriter) => port?.postMessage(message);
 port?.once('message', (message: ToWriter) => {
   if (message.kind === 'open') serve(message.options);
+  if (message.kind === 'check') reply({ kind: 'checked', fault: checkFile(message.file) });
 });
 
+/** A large file takes a while: in a thread of its own nobody waits for it. */
+function checkFile(file: string): string | undefined {
+  const database = openReader(file);
+  try {
+    return integrityFault(database);
+  } finally {
+    database.close();
+  }
+}
+
 function serve(options: OpenOptions): void {
-  const reply = (message: FromWriter) => port?.postMessage(message);
   let opened: ReturnType<typeof openDatabase>;
   try {
     opened = openDatabase(options);
@@ -52,7 +65,7 @@ function serve(options: OpenOptions): void {
       reply(done);
       return;
     }
-    if (message.kind === 'open') return;
+    if (message.kind !== 'close') return;
     closeDatabase(database);
     reply({ kind: 'closed' });
     port?.close();

@@ -9,7 +9,7 @@ import type { AnswerSlot } from './answers.ts';
 import { reads, type ReadName, type WriteRequest } from './operations.ts';
 import { schemaVersion } from './migrations.ts';
 import type { Dialect, Operation } from './sql.ts';
-import { integrityFault, openReader } from './sqlite-file.ts';
+import { openReader } from './sqlite-file.ts';
 import { createSqliteRunner, type RunEffects, storageReason, toFailure } from './sqlite-run.ts';
 import { takeWriterThread } from './sqlite-thread.ts';
 import type { FromWriter, ToWriter, WriteOutcome } from './sqlite-writer.ts';
@@ -140,7 +140,7 @@ export async function openSqliteStore(options: { file: string; maxBytes: number;
       }
     },
     async inspect() {
-      const fault = integrityFault(database);
+      const fault = await checkInThread(options.file);
       const wal = `${options.file}-wal`;
       const disk = await statfs(dirname(options.file));
       return {
@@ -173,3 +173,17 @@ async function openBeside(worker: Worker, file: string): Promise<DatabaseSync> {
 }
 
 const NO_EFFECTS: RunEffects = { emitted: [], auditHead: undefined };
+
+async function checkInThread(file: string): Promise<string | undefined> {
+  const worker = takeWriterThread();
+  try {
+    const answer = new Promise<FromWriter>((resolve, reject) => worker.once('message', resolve).once('error', reject));
+    worker.postMessage({ kind: 'check', file } satisfies ToWriter);
+    const checked = await answer;
+    return checked.kind === 'checked' ? checked.fault : `the check was answered with "${checked.kind}"`;
+  } catch (error) {
+    return `it cannot be checked: ${(error as Error).message}`;
+  } finally {
+    await worker.terminate();
+  }
+}

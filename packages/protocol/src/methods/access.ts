@@ -62,7 +62,7 @@ export const accessMethods = {
     summary: 'Make a token with at most the scopes of the caller. The secret is in this answer only.',
     scope: 'operator.pairing',
     params: {
-      name: DisplayText,
+      name: Type.String({ minLength: 1, maxLength: 512 }),
       scopes: ScopeList,
       sessionKey: Type.Optional(SessionKey),
       expiresAt: Type.Optional(Timestamp),

@@ -6,7 +6,9 @@ import { read, write } from './row.ts';
 
 const closed = { additionalProperties: false };
 
-export const LogLevel = Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']);
+/** From the least severe on. */
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+export const LogLevel = Type.Enum([...logLevels]);
 
 export const LogRecord = Type.Object(
   {

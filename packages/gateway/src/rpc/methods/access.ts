@@ -27,8 +27,10 @@ export const accessHandlers = {
   },
   'tokens.rotate': {
     async commit({ id }, { commit, actor, mint, connections, connection }) {
-      const stored = await commit('tokens.rotate', { ...actor, ...mint.strike(id), id });
-      connections.revoke(`token:${id}`, connection);
+      const secret = mint.strike(id);
+      const stored = await commit('tokens.rotate', { ...actor, ...secret, id });
+      // Not for a repeat: by then the sockets are those of the new secret.
+      if (stored.salt === secret.salt) connections.revoke(`token:${id}`, connection);
       return stored;
     },
     present: revealToken,
@@ -60,7 +62,8 @@ export const accessHandlers = {
   'device.rename': ({ id, name }, { commit, actor }) => commit('device.rename', { ...actor, id, name }),
   'device.revoke': async ({ id }, { commit, actor, connections }) => {
     const answer = await commit('device.revoke', { ...actor, id });
-    connections.revoke(`device:${id}`);
+    // Not for a repeat: the device may have been let in again.
+    if (answer.device.revokedAt === actor.at) connections.revoke(`device:${id}`);
     return answer;
   },
 } satisfies Partial<Handlers>;

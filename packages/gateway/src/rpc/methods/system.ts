@@ -1,8 +1,6 @@
-import { type LogRecord, PROTOCOL_VERSION, visible } from '@tenon/protocol';
+import { type LogRecord, logLevels, PROTOCOL_VERSION, visible } from '@tenon/protocol';
 import type { LogLine } from '../../kernel/log.ts';
 import type { Handlers } from '../handler.ts';
-
-const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
 export const systemHandlers = {
   health: (_, { health }) => health.snapshot(),
@@ -50,8 +48,8 @@ export const systemHandlers = {
 
   'logs.tail': ({ after = 0, limit = 200, level = 'trace' }, { logBook }) => {
     const { lines, cursor, dropped } = logBook.after(after, limit);
-    const least = LEVELS.indexOf(level);
-    return { records: lines.map(toRecord).filter((record) => LEVELS.indexOf(record.level) >= least), cursor, dropped };
+    const least = logLevels.indexOf(level);
+    return { records: lines.map(toRecord).filter((record) => logLevels.indexOf(record.level) >= least), cursor, dropped };
   },
 
   'audit.list': async ({ before, limit = 50 }, { store, about }) => ({
