@@ -3,11 +3,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as pause } from 'node:timers/promises';
 import { STORE_FILE } from '../../packages/gateway/src/store/open.ts';
-import { openChaosWorld, seed } from '../support/chaos.ts';
-import { mountSmallDisk } from '../support/chaos-disk.ts';
-import { type Link, openLink, type Outcome } from '../support/chaos-link.ts';
+import { openChaosWorld, readyBecomes, seed } from '../support/chaos.ts';
+import { mountSmallDisk, surviveFullDisk } from '../support/chaos-disk.ts';
+import { openLink, type Outcome } from '../support/chaos-link.ts';
 import { sessionsOf } from '../support/fault-points.ts';
 import type { GatewayProcess } from '../support/gateway.ts';
 import { Ledger } from '../support/ledger.ts';
@@ -69,23 +68,7 @@ test('a disk that fills up while clients write loses nothing, and is written aga
   await using world = await openChaosWorld('sqlite', { home: disk.folder });
   let gateway = await world.start();
   for (let round = 0; round < 3; round++) {
-    await ledger.observe(gateway);
-    const load = await ledger.load(gateway);
-    const target = ledger.stats.answered + 100;
-    await ledger.until(() => ledger.stats.answered >= target);
-    disk.fill();
-    const refusals = ledger.stats.refused;
-    await ledger.until(() => ledger.stats.refused > refusals);
-    await load.stop();
-    await readyBecomes(gateway, 503, 5_000);
-    await sessionsOf(gateway);
-    if (round === 1) await startWhileFull();
-    disk.free();
-    const freedAt = performance.now();
-    await firstWrite(gateway, round);
-    assert.ok(performance.now() - freedAt < 2_000, 'the first write after there was room');
-    await readyBecomes(gateway, 200, 5_000);
-    await ledger.compare(gateway);
+    await surviveFullDisk({ disk, ledger, gateway, ...(round === 1 ? { whileFull: startWhileFull } : {}) });
     if (round === 2) await gateway.kill();
   }
   gateway = await world.start();
@@ -96,7 +79,7 @@ test('a disk that fills up while clients write loses nothing, and is written aga
   assertSound(world.home);
 
   /** Killed while full: it starts, or says in one line why not, and nothing is damaged by trying. */
-  async function startWhileFull(): Promise<void> {
+  async function startWhileFull(): Promise<GatewayProcess> {
     await gateway.kill();
     const started = await world.start({ keepConfig: true }).catch((error: Error & { exit: { code: number }; stderr: string }) => {
       assert.equal(error.exit.code, 1, error.stderr);
@@ -105,31 +88,9 @@ test('a disk that fills up while clients write loses nothing, and is written aga
     await started?.kill();
     disk?.free();
     gateway = await world.start();
-    await ledger.observe(gateway);
+    return gateway;
   }
 });
-
-async function firstWrite(gateway: GatewayProcess, round: number): Promise<void> {
-  const link: Link = await openLink(gateway);
-  for (;;) {
-    const outcome = await link.request('config.get', {});
-    assert.equal(outcome.kind, 'answered');
-    const written = await link.request('tokens.create', { idempotencyKey: `t${round}`, name: `t${round}`, scopes: ['operator.read'] });
-    if (written.kind === 'answered') break;
-    assert.equal(written.kind === 'refused' && written.error.code, 'STORAGE', JSON.stringify(written));
-  }
-  await link.cut();
-}
-
-async function readyBecomes(gateway: GatewayProcess, status: number, withinMs: number): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  for (;;) {
-    const found = (await fetch(`${gateway.url}/readyz`)).status;
-    if (found === status) return;
-    assert.ok(performance.now() < deadline, `readyz is ${found} and not ${status} after ${withinMs} ms`);
-    await pause(25);
-  }
-}
 
 function assertSound(home: string): void {
   const database = new DatabaseSync(join(home, STORE_FILE), { readOnly: true });

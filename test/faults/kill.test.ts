@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import type { Session } from '@tenon/protocol';
 import { killAtRandom, openChaosWorld, seed } from '../support/chaos.ts';
 import { openLink } from '../support/chaos-link.ts';
+import { countReplies, watchSyncs } from '../support/chaos-strace.ts';
 import { faultPoints, killAt } from '../support/fault-points.ts';
 import { SessionHistory } from '../support/ledger-model.ts';
 import { Chronicle, Observer } from '../support/ledger-observer.ts';
@@ -109,4 +110,18 @@ test('the ledger notices what is lost, half done, done twice or out of order', (
   assert.throws(() =>
     told([create, answered({})], [patch, answered(patched)], [patch, answered(patched)]).observe(session({ ...patched, revision: 3 })),
   );
+});
+
+test('no byte of a reply leaves before the sync that covers it', async (t) => {
+  verifies('R01');
+  const sync = '7 fsync(29) = 0\n';
+  const reply = (n: number) =>
+    `5 writev(35, [{iov_base="\\201~"}, {iov_base="{\\"type\\":\\"res\\",\\"id\\":\\"r${n}\\",\\"ok\\":true"}], 2) = 9\n`;
+  assert.equal(countReplies(reply(1) + sync + reply(2) + sync + reply(3)), 2);
+  assert.throws(() => countReplies(reply(1) + sync + reply(2) + reply(3) + sync), /r3 left before/);
+
+  await using world = await openChaosWorld('sqlite');
+  const replies = await watchSyncs(await world.start(), 20);
+  if (replies === undefined) t.diagnostic('no process may be watched here: the order is proved by the kills alone');
+  else assert.equal(replies, 21);
 });

@@ -4,9 +4,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { type ChaosWorld, openChaosWorld, seed } from '../support/chaos.ts';
+import { type ChaosWorld, openChaosWorld, readyBecomes, seed } from '../support/chaos.ts';
 import { openLink } from '../support/chaos-link.ts';
-import type { GatewayProcess } from '../support/gateway.ts';
 import { Ledger } from '../support/ledger.ts';
 import { type Postgres, startPostgres } from '../support/postgres.ts';
 import { createRandom } from '../support/random.ts';
@@ -43,7 +42,7 @@ for (const { name, end, rounds } of ways) {
     await ledger.compareEvents(await ledger.compare(gateway));
     assert.equal(gateway.child.exitCode, null);
     t.diagnostic(JSON.stringify(ledger.stats));
-    await readyBecomes(gateway, 200);
+    await readyBecomes(gateway, 200, 10_000);
   });
 }
 
@@ -83,14 +82,14 @@ test('PostgreSQL without a free connection: writes are refused with STORAGE, and
   const release = await hogConnections(world);
   const refused = ledger.stats.refused;
   await ledger.until(() => ledger.stats.refused >= refused + 10);
-  await readyBecomes(gateway, 503);
+  await readyBecomes(gateway, 503, 10_000);
   const link = await openLink(gateway).catch((error: Error) => error.message);
   if (typeof link === 'string') assert.match(link, /STORAGE/, 'who connects is told why');
   await release();
 
   const answered = ledger.stats.answered + 50;
   await ledger.until(() => ledger.stats.answered >= answered);
-  await readyBecomes(gateway, 200);
+  await readyBecomes(gateway, 200, 10_000);
   await load.stop();
   await ledger.compareEvents(await ledger.compare(gateway));
   t.diagnostic(JSON.stringify(ledger.stats));
@@ -131,12 +130,4 @@ async function hogConnections({ databaseUrl }: ChaosWorld): Promise<() => Promis
     if (ended.rowCount === 0) break;
   }
   return async () => void (await Promise.all(hogs.map((client) => client.end())));
-}
-
-async function readyBecomes(gateway: GatewayProcess, status: number): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while ((await fetch(`${gateway.url}/readyz`)).status !== status) {
-    assert.ok(performance.now() < deadline, `readyz is not ${status}`);
-    await pause(25);
-  }
 }

@@ -1,6 +1,8 @@
 // A gateway that is meant to be killed, on either engine, in a home that outlives it; and the rounds that kill it.
+import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type GatewayProcess, type StartOptions, startGatewayProcess, temporaryHome } from './gateway.ts';
 import { Ledger, type LedgerOptions } from './ledger.ts';
 import { createDatabase } from './postgres.ts';
@@ -96,6 +98,17 @@ export async function killAtRandom(options: {
   await using world = await openChaosWorld(options.engine, options.postgres === undefined ? {} : { postgres: options.postgres });
   await runKillRounds({ ...options, world, ledger });
   return ledger;
+}
+
+/** Waits for the gateway to say that it is ready, or that it is not. */
+export async function readyBecomes(gateway: GatewayProcess, status: 200 | 503, withinMs: number): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const found = (await fetch(`${gateway.url}/readyz`)).status;
+    if (found === status) return;
+    assert.ok(performance.now() < deadline, `readyz is ${found} and not ${status} after ${withinMs} ms`);
+    await pause(25);
+  }
 }
 
 /** The seed of this run: the same on every machine unless TENON_SEED says otherwise. */

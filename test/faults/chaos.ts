@@ -1,0 +1,319 @@
+// `npm run chaos`: the promises at full count, with the same rig as the tests. Bounded by --minutes where there is less time.
+//   npm run chaos -- --seed 7 --kills 2000 --engine sqlite|postgres|both --minutes 30 --only resume
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { killAtRandom, openChaosWorld, runKillRounds } from '../support/chaos.ts';
+import { mountSmallDisk, surviveFullDisk } from '../support/chaos-disk.ts';
+import type { Door } from '../support/chaos-link.ts';
+import { watchSyncs } from '../support/chaos-strace.ts';
+import { faultPoints, killAt } from '../support/fault-points.ts';
+import { temporaryHome } from '../support/gateway.ts';
+import { Ledger } from '../support/ledger.ts';
+import type { Observer } from '../support/ledger-observer.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { createRandom, type Random } from '../support/random.ts';
+import { cutWal, makeStoreWithWal } from '../support/stores-damage.ts';
+import type { Engine } from '../support/stores.ts';
+
+interface Part {
+  readonly name: string;
+  readonly promise: string;
+  /** What is counted, such as kills, and how many of them make it whole. */
+  readonly unit: string;
+  readonly count: number;
+  /** Works in steps of its own until the count is reached or the time is up; returns figures for the table. */
+  run(part: Running): Promise<string>;
+}
+
+interface Running {
+  readonly count: number;
+  readonly seed: number;
+  readonly isOver: () => boolean;
+  step(done: number): void;
+}
+
+const { values: given } = parseArgs({
+  options: {
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    kills: { type: 'string', default: '2000' },
+    engine: { type: 'string', default: 'both' },
+    minutes: { type: 'string', default: '0' },
+    only: { type: 'string', default: '' },
+  },
+});
+const seed = Number(given.seed);
+const kills = Number(given.kills);
+const minutes = Number(given.minutes);
+/** Rounds in one world: what a ledger remembers stays small, and the end of the time is noticed. */
+const ROUNDS_PER_WORLD = minutes > 0 ? 10 : 50;
+const isBad = [seed, kills, minutes].some((value) => !Number.isFinite(value) || value < 0);
+if (isBad || !['sqlite', 'postgres', 'both'].includes(given.engine)) {
+  console.error('usage: npm run chaos -- [--seed N] [--kills N] [--engine sqlite|postgres|both] [--minutes N] [--only <name>]');
+  process.exit(2);
+}
+const chosen = (['sqlite', 'postgres'] as const).filter((engine) => given.engine === 'both' || given.engine === engine);
+
+const parts: readonly Part[] = [
+  ...chosen.map((engine) => randomKills(engine, chosen.length === 1 ? kills : Math.round(kills / (engine === 'sqlite' ? 5 / 4 : 5)))),
+  namedKills(),
+  ...chosen.map(resume),
+  ...chosen.map(stops),
+  walCuts(),
+  fullDisk(),
+  syncBeforeReply(),
+].filter(({ name }) => name.includes(given.only));
+
+const postgres = await startPostgres();
+process.env.TENON_TEST_POSTGRES = postgres.url;
+try {
+  process.exitCode = (await runParts()) === 0 ? 0 : 1;
+} finally {
+  await postgres.remove();
+}
+
+async function runParts(): Promise<number> {
+  const startedAt = performance.now();
+  const rows: { part: Part; done: number; seconds: number; outcome: string; error?: Error }[] = [];
+  console.log(`chaos with seed ${seed}`);
+  for (const [index, part] of parts.entries()) {
+    const partStartedAt = performance.now();
+    const budgetMs = minutes > 0 ? (minutes * 60_000 - (partStartedAt - startedAt)) / (parts.length - index) : Number.POSITIVE_INFINITY;
+    const row: (typeof rows)[number] = { part, done: 0, seconds: 0, outcome: '' };
+    rows.push(row);
+    try {
+      row.outcome = await part.run({
+        count: part.count,
+        seed: seed + index * 1_000,
+        isOver: () => performance.now() - partStartedAt > budgetMs,
+        step(done) {
+          row.done = done;
+          showProgress(`${index + 1}/${parts.length} ${part.name}: ${done} of ${part.count} ${part.unit}`);
+        },
+      });
+    } catch (error) {
+      row.error = error as Error;
+    }
+    row.seconds = (performance.now() - partStartedAt) / 1000;
+    if (!process.stdout.isTTY) console.log(`${part.name}: ${row.error ? 'failed' : 'passed'}`);
+  }
+  showProgress('');
+  for (const { part, done, seconds, outcome, error } of rows) {
+    const state = error ? 'FAILED ' : done >= part.count ? 'passed ' : done > 0 ? 'partly ' : 'not run';
+    console.log(
+      `${state}  ${part.name.padEnd(24)} ${part.promise.padEnd(14)} ${`${done} of ${part.count} ${part.unit}`.padEnd(26)} ${seconds.toFixed(0).padStart(5)} s  ${outcome}`,
+    );
+  }
+  const failed = rows.filter(({ error }) => error);
+  for (const { part, error } of failed) console.log(`\n${part.name}: ${error?.stack}\n`);
+  const cut = rows.filter(({ part, done, error }) => !error && done < part.count).length;
+  console.log(`${rows.length - failed.length - cut} passed, ${failed.length} failed${cut > 0 ? `, ${cut} not run whole` : ''}`);
+  for (const { part } of failed) {
+    console.log(`replay: npm run chaos -- --seed ${seed} --kills ${kills} --engine ${given.engine} --only "${part.name}"`);
+  }
+  return failed.length;
+}
+
+function showProgress(text: string): void {
+  if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K${text}`);
+}
+
+function randomKills(engine: Engine, count: number): Part {
+  return {
+    name: `random kills ${engine}`,
+    promise: 'R01 R03 R05 R17',
+    unit: 'kills',
+    count,
+    async run({ seed: first, isOver, step }) {
+      const sum = { answered: 0, unknown: 0, events: 0 };
+      for (let done = 0; done < count && !isOver(); ) {
+        const world = first + done;
+        const rounds = Math.min(ROUNDS_PER_WORLD, count - done);
+        const ledger = await killAtRandom({
+          engine,
+          random: createRandom(world),
+          kills: rounds,
+          ledger: { seed: world, observers: 4 },
+          onRound: (round) => step(done + round),
+        });
+        done += rounds;
+        sum.answered += ledger.stats.answered;
+        sum.unknown += ledger.stats.unknown;
+        sum.events += ledger.chronicle.size;
+      }
+      return `${sum.answered} answered, 0 missing; ${sum.unknown} cut off, all whole or absent; ${sum.events} events`;
+    },
+  };
+}
+
+function namedKills(): Part {
+  const points = faultPoints();
+  return {
+    name: 'named kills',
+    promise: 'R01 R02 R15',
+    unit: 'times a point',
+    count: points.length * 20,
+    async run({ count, seed: first, isOver, step }) {
+      let kills = 0;
+      for (let done = 0; done < count && !isOver(); ) {
+        kills += await killAt(points[done % points.length]!, first + done);
+        step(++done);
+      }
+      return `${points.length} points, ${kills} kills`;
+    },
+  };
+}
+
+function resume(engine: Engine): Part {
+  return {
+    name: `resume ${engine}`,
+    promise: 'R05',
+    unit: 'events',
+    count: engine === 'sqlite' ? 100_000 : 20_000,
+    async run({ count, seed: first, isOver, step }) {
+      const random = createRandom(first);
+      const ledger = new Ledger({ seed: first, observers: 50, writers: 6 });
+      await using world = await openChaosWorld(engine);
+      let gateway = await world.start();
+      const over = new AbortController();
+      const cutting = ledger.observers.map((observer, n) => keepCutting(observer, () => gateway, createRandom(first + n), over.signal));
+      let killed = 0;
+      for (; killed < 20 && !isOver(); killed++) {
+        const load = await ledger.load(gateway);
+        // Repeats are answered too: about half of the answers are effects.
+        const target = ledger.stats.answered + (1.7 * count) / 20;
+        await ledger.until(() => ledger.stats.answered >= target);
+        for (let turns = random.below(12); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
+        await gateway.kill();
+        await load.stop();
+        gateway = await world.start();
+        await ledger.compare(gateway);
+        step(ledger.chronicle.size);
+      }
+      over.abort();
+      await Promise.all(cutting);
+      await ledger.observe(gateway);
+      await ledger.compareEvents(await ledger.compare(gateway));
+      const cuts = ledger.observers.reduce((sum, { resumes }) => sum + resumes, 0);
+      const snapshots = ledger.observers.reduce((sum, each) => sum + each.snapshots, 0);
+      return `50 clients, ${cuts} resumes, ${snapshots} snapshots, ${killed} kills, ${ledger.chronicle.size} events, no gap, no repeat`;
+    },
+  };
+}
+
+/** Connects, lives for a moment, is cut, and comes back. */
+async function keepCutting(observer: Observer, door: () => Door, random: Random, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && !observer.failure) {
+    // The gateway may be away.
+    await observer.connect(door()).catch(() => {});
+    await pause(50 + random.below(450));
+    await observer.cut();
+  }
+}
+
+function stops(engine: Engine): Part {
+  const count = engine === 'sqlite' ? 160 : 40;
+  return {
+    name: `stops ${engine}`,
+    promise: 'R14 R01',
+    unit: 'stops',
+    count,
+    async run({ seed: first, isOver, step }) {
+      let slowest = 0;
+      let answered = 0;
+      for (let done = 0; done < count && !isOver(); ) {
+        const rounds = Math.min(ROUNDS_PER_WORLD, count - done);
+        const ledger = new Ledger({ seed: first + done, observers: 2 });
+        await using world = await openChaosWorld(engine);
+        await runKillRounds({
+          world,
+          ledger,
+          random: createRandom(first + done),
+          kills: rounds,
+          async end(gateway) {
+            const startedAt = performance.now();
+            assert.equal(await gateway.stop(), 0, gateway.stderr());
+            slowest = Math.max(slowest, performance.now() - startedAt);
+          },
+          onRound: (round) => step(done + round),
+        });
+        done += rounds;
+        answered += ledger.stats.answered;
+      }
+      assert.ok(slowest < 26_000, `a stop took ${slowest} ms`);
+      return `${answered} answered, 0 lost; slowest ${slowest.toFixed(0)} ms`;
+    },
+  };
+}
+
+function walCuts(): Part {
+  return {
+    name: 'log cut',
+    promise: 'R02',
+    unit: 'bytes',
+    count: 65_536,
+    async run({ count, step }) {
+      const home = temporaryHome();
+      const origin = makeStoreWithWal(join(home, 'origin'), 120);
+      const every = minutes > 0 ? 64 : 1;
+      const { cuts, different } = cutWal(origin, join(home, 'cut'), {
+        last: count,
+        every,
+        onCut: (done) => done % 64 === 0 && step(Math.min(count, done * every)),
+      });
+      rmSync(home, { recursive: true });
+      return `${cuts} cuts, ${different} different prefixes, nothing invented`;
+    },
+  };
+}
+
+function fullDisk(): Part {
+  return {
+    name: 'full disk',
+    promise: 'R11 R01',
+    unit: 'times',
+    count: 200,
+    async run({ count, seed: first, isOver, step }) {
+      let refused = 0;
+      let answered = 0;
+      for (let done = 0; done < count && !isOver(); ) {
+        const random = createRandom(first + done);
+        using disk = mountSmallDisk(8);
+        if (!disk) return 'mounting is not permitted here; npm test fills the bound of the store';
+        await using world = await openChaosWorld('sqlite', { home: disk.folder });
+        const ledger = new Ledger({ seed: first + done, observers: 1 });
+        const gateway = await world.start();
+        for (let round = 0; round < 10 && done < count && !isOver(); round++) {
+          await surviveFullDisk({ disk, ledger, gateway, after: 1 + random.below(120) });
+          step(++done);
+        }
+        await gateway.kill();
+        const again = await world.start();
+        await ledger.observe(again);
+        await ledger.compareEvents(await ledger.compare(again));
+        refused += ledger.stats.refused;
+        answered += ledger.stats.answered;
+      }
+      return `${answered} answered, 0 missing; ${refused} refused`;
+    },
+  };
+}
+
+function syncBeforeReply(): Part {
+  return {
+    name: 'sync before reply',
+    promise: 'R01',
+    unit: 'replies',
+    count: 1_000,
+    async run({ count, step }) {
+      await using world = await openChaosWorld('sqlite');
+      const replies = await watchSyncs(await world.start(), count - 1);
+      if (replies === undefined) return 'strace is not there or not permitted';
+      assert.equal(replies, count);
+      step(replies);
+      return 'each after a sync of its own';
+    },
+  };
+}
