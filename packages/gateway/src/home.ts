@@ -1,14 +1,47 @@
 // The home folder and the secrets that are made on first start.
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { readIfThere, writeFileDurably } from './kernel/durable-file.ts';
 import { randomId } from './kernel/ids.ts';
 
+export const CONFIG_FILE = 'tenon.toml';
 export const TOKEN_FILE = 'token';
 export const HOME_KEY_FILE = 'home.key';
+export const LOG_FOLDER = 'logs';
 /** Says where the running gateway is; written when it is ready, removed when it stops. */
 export const RUNNING_FILE = 'gateway.json';
+
+interface HomeFile {
+  readonly name: string;
+  /** Nobody but its owner may read it. */
+  readonly private: boolean;
+  readonly inBackup: boolean;
+}
+
+/** Everything of a fixed name in the home folder. The store itself is in a backup as its rows. */
+export const homeFiles = [
+  { name: CONFIG_FILE, private: true, inBackup: true },
+  { name: TOKEN_FILE, private: true, inBackup: true },
+  { name: HOME_KEY_FILE, private: true, inBackup: true },
+  { name: 'audit-head.json', private: true, inBackup: true },
+  { name: 'tenon.db', private: true, inBackup: false },
+  { name: 'tenon.db-wal', private: true, inBackup: false },
+  { name: 'tenon.db-shm', private: true, inBackup: false },
+  { name: LOG_FOLDER, private: true, inBackup: false },
+  { name: RUNNING_FILE, private: true, inBackup: false },
+  { name: 'gateway.lock', private: false, inBackup: false },
+  { name: 'gateway.pid', private: false, inBackup: false },
+] as const satisfies readonly HomeFile[];
+
+/** Stores that were kept before an update or a restore changed them. */
+const KEPT_COPY = /^(tenon\.db\.(schema|before-restore)-|postgres\.(schema|before-restore)-.*\.db)/;
+
+export function keptCopies(home: string): string[] {
+  return readdirSync(home)
+    .filter((name) => KEPT_COPY.test(name))
+    .map((name) => join(home, name));
+}
 
 export interface HomeSecrets {
   readonly token: string;
@@ -19,7 +52,22 @@ export interface HomeSecrets {
 export function prepareHome(home: string): void {
   // Whatever this process makes from here on, store and write-ahead log included, is for its owner only.
   process.umask(0o077);
-  mkdirSync(home, { recursive: true, mode: 0o700 });
+  makeFolder(home);
+}
+
+// Level by level: where nothing can be made, as in /proc, Node's own `recursive` never returns.
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code === 'EEXIST' && statSync(folder).isDirectory()) return;
+    if (code !== 'ENOENT') throw error;
+    const above = dirname(folder);
+    if (existsSync(above)) throw new Error(`the folder ${folder} cannot be made in ${above}; choose another with --home`, { cause: error });
+    makeFolder(above);
+    mkdirSync(folder, { mode: 0o700 });
+  }
 }
 
 export function openHomeSecrets(home: string): HomeSecrets {

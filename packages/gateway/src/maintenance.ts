@@ -1,21 +1,28 @@
 // Work on a home folder that does not need a running gateway: backup, restore and a look at the store.
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { type Finding, settingNames } from '@tenon/protocol';
 import type { Config } from './config.ts';
 import { patchConfigText } from './config-file.ts';
 import { StartError, toStartError } from './gateway.ts';
-import { prepareHome } from './home.ts';
+import { CONFIG_FILE, homeFiles, LOG_FOLDER, prepareHome } from './home.ts';
 import { systemClock } from './kernel/clock.ts';
-import { openLogBook } from './kernel/log.ts';
-import { createDoctor } from './rpc/doctor.ts';
+import { createDoctor, type DoctorStore } from './rpc/doctor.ts';
 import { openAuditKeeper } from './store/audit-head.ts';
 import { type BackupSummary, backupRows, backupSqlite, draftFromBackup, openBackup, restoreFiles, restoreSqlite } from './store/backup.ts';
+import { StoreOpenError } from './store/failure.ts';
 import { lockHome } from './store/lock.ts';
+import { schemaVersion } from './store/migrations.ts';
 import { openStore, STORE_FILE } from './store/open.ts';
-import { openDatabase } from './store/sqlite-file.ts';
+import { reads } from './store/operations.ts';
+import type { Dialect, Operation } from './store/sql.ts';
+import { checkOwner, integrityFault, openDatabase, versionOf } from './store/sqlite-file.ts';
+import { createSqliteRunner, storageReason } from './store/sqlite-run.ts';
+import type { Store } from './store/store.ts';
 
-const CONFIG_FILE = 'tenon.toml';
+const BACKED_UP = homeFiles.filter(({ inBackup }) => inBackup).map(({ name }) => name);
 
 export type Progress = (done: { table: string; rows: number }) => void;
 
@@ -29,16 +36,16 @@ export async function createBackup({
   file: string;
   onProgress?: Progress;
 }): Promise<BackupSummary> {
-  return saying(config, async () => {
+  const target = resolve(file);
+  return saying(`Cannot back up to ${target}`, config, async () => {
     const { home, settings } = config;
-    const target = resolve(file);
     if (settings['store.engine'] === 'sqlite') {
       const storeFile = join(home, STORE_FILE);
       if (!existsSync(storeFile)) throw new StartError(`There is no store in ${home} yet: start the gateway first`, 1);
-      return backupSqlite({ home, storeFile, file: target });
+      return backupSqlite({ home, homeFiles: BACKED_UP, storeFile, file: target });
     }
     const { copyFromPostgres } = await import('./store/backup-postgres.ts');
-    return backupRows({ home, file: target, now: systemClock.now() }, (database) =>
+    return backupRows({ home, homeFiles: BACKED_UP, file: target, now: systemClock.now() }, (database) =>
       copyFromPostgres(settings['store.url'], database, onProgress),
     );
   });
@@ -57,13 +64,13 @@ export async function restoreBackup({
   dryRun?: boolean;
   onProgress?: Progress;
 }): Promise<{ kept?: string }> {
-  return saying(config, async () => {
+  const source = resolve(file);
+  return saying(`Cannot restore ${source}`, config, async () => {
     const { home, settings } = config;
-    const source = resolve(file);
     prepareHome(home);
     const lock = lockHome(home);
     try {
-      const backup = openBackup(source);
+      const backup = openBackup(source, BACKED_UP);
       backup.close();
       if (dryRun) return {};
       if (settings['store.engine'] === 'sqlite') {
@@ -95,30 +102,119 @@ export async function runOfflineDoctor({ config, fix }: { config: Config; fix: b
   const { home, settings } = config;
   if (!existsSync(home))
     return { ok: true, findings: [{ check: 'home', severity: 'info', message: `${home} does not exist yet`, remedy: 'tenon start' }] };
-  return saying(config, async () => {
-    const lock = lockHome(home);
-    const logBook = openLogBook({
-      folder: join(home, 'logs'),
-      level: 'silent',
-      maxBytes: settings['log.maxBytes'],
-      files: settings['log.files'],
-    });
+  return saying(`Cannot look ${home} over`, config, async () => {
+    const { store, findings, close } = await look(config);
+    const logBook = {
+      file: join(home, LOG_FOLDER, 'gateway.log'),
+      bound: { maxBytes: settings['log.maxBytes'], files: settings['log.files'] },
+      lost: 0,
+    };
     const keeper = openAuditKeeper(home, systemClock, () => {});
+    // It only reads, which is all that a store that is looked at can do.
+    const auditChain = () => keeper.verify(store as Store);
     try {
-      const store = await openConfigured(config);
-      try {
-        return await createDoctor({ home, store, logBook, warnings: [], auditChain: () => keeper.verify(store) }).run(fix);
-      } finally {
-        await store.close();
-      }
-    } catch (error) {
-      const { message } = toStartError(error, config);
-      return { ok: false, findings: [{ check: 'store', severity: 'error', message }] };
+      return await createDoctor({ home, ...(store ? { store } : {}), storeFindings: findings, logBook, warnings: [], auditChain }).run(fix);
     } finally {
-      logBook.close();
-      lock.release();
+      await close();
     }
   });
+}
+
+interface Look {
+  /** Not there when nothing more can be asked of it. */
+  readonly store?: DoctorStore;
+  readonly findings: Finding[];
+  close(): unknown;
+}
+
+/** The store as it is found: nothing is made, migrated or taken in. Contract: must not throw. */
+async function look(config: Config): Promise<Look> {
+  try {
+    return config.settings['store.engine'] === 'sqlite' ? lookAtSqlite(join(config.home, STORE_FILE)) : await lookAtPostgres(config);
+  } catch (error) {
+    const message = error instanceof StoreOpenError ? error.message : `The store cannot be read: ${reasonOf(error)}`;
+    return found({ check: 'store', severity: 'error', message, remedy: 'If it stays, restore the last backup: tenon restore <backup>' });
+  }
+}
+
+function found(finding: Finding): Look {
+  return { findings: [finding], close() {} };
+}
+
+function notYet(location: string): Look {
+  return found({ check: 'store', severity: 'info', message: `There is no store in ${location} yet`, remedy: 'tenon start' });
+}
+
+function older(location: string, version: number): Look {
+  const message = `${location} has schema ${version}; it will be migrated to ${schemaVersion} at the next start`;
+  return found({ check: 'store', severity: 'info', message });
+}
+
+function lookAtSqlite(file: string): Look {
+  if (!existsSync(file)) return notYet(file);
+  if (statSync(file).size === 0) throw new StoreOpenError('damaged', `${file} is damaged: it is empty`);
+  const wal = `${file}-wal`;
+  // Without a log there is nothing to read beside the file, and nothing needs to be made beside it.
+  const place = pathToFileURL(file);
+  if (!existsSync(wal)) place.searchParams.set('immutable', '1');
+  const database = new DatabaseSync(place, { readOnly: true, timeout: 5000 });
+  try {
+    checkOwner(database, file);
+    const version = versionOf(database);
+    const fault = integrityFault(database);
+    if (version < schemaVersion && fault === undefined) {
+      database.close();
+      return older(file, version);
+    }
+    const runner = createSqliteRunner(database);
+    const store: DoctorStore = {
+      engine: 'sqlite',
+      location: file,
+      schemaVersion: version,
+      async read(name, args) {
+        const operation = reads[name] as (args: unknown, dialect: Dialect) => Operation<never>;
+        return runner.run(operation(args, 'sqlite'), { emitted: [], auditHead: undefined });
+      },
+      async inspect() {
+        return {
+          integrity: fault === undefined ? { ok: true } : { ok: false, reason: fault },
+          bytes: statSync(file).size,
+          walBytes: existsSync(wal) ? statSync(wal).size : 0,
+        };
+      },
+    };
+    return { store, findings: [], close: () => database.close() };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+async function lookAtPostgres(config: Config): Promise<Look> {
+  const version = await postgresVersion(config.settings['store.url']);
+  if (version === undefined) return notYet('the PostgreSQL database');
+  if (version < schemaVersion) return older('The PostgreSQL database', version);
+  const store = await openConfigured(config);
+  return { store, findings: [], close: () => store.close() };
+}
+
+async function postgresVersion(url: string): Promise<number | undefined> {
+  const { loadPg } = await import('./store/postgres.ts');
+  const { pg } = await loadPg();
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  try {
+    await client.connect();
+  } catch (error) {
+    throw new StoreOpenError('unreachable', `Cannot reach PostgreSQL: ${(error as Error).message}; check store.url`, error);
+  }
+  try {
+    const { rows: tables } = await client.query<{ name: string | null }>(`select to_regclass('tenon_schema')::text as name`);
+    if (!tables[0]?.name) return undefined;
+    const { rows } = await client.query<{ version: number }>('select coalesce(max(version), 0) as version from tenon_schema');
+    return rows[0]?.version || undefined;
+  } finally {
+    await client.end();
+  }
 }
 
 async function restorePostgres(config: Config, source: string, onProgress: Progress): Promise<void> {
@@ -143,10 +239,16 @@ function openConfigured({ home, settings }: Config) {
   );
 }
 
-async function saying<Result>(config: Config, work: () => Promise<Result>): Promise<Result> {
+/** Whatever goes wrong is one line; where it does not say itself what was tried, `failure` does. */
+async function saying<Result>(failure: string, config: Config, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    throw toStartError(error, config);
+    if (error instanceof StartError || error instanceof StoreOpenError) throw toStartError(error, config);
+    throw new StartError(`${failure}: ${reasonOf(error)}`, 1, error);
   }
+}
+
+function reasonOf(error: unknown): string {
+  return storageReason(error) ?? (error as Error).message;
 }

@@ -1,6 +1,7 @@
 // The note that a running gateway leaves in its home folder: where it listens and which process it is.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { RUNNING_FILE } from '../home.ts';
 
 export interface RunningNote {
   readonly url: string;
@@ -8,13 +9,16 @@ export interface RunningNote {
   readonly pid: number;
   readonly tokenFile?: string;
   readonly startedAt?: number;
+  readonly engine?: string;
+  /** Where its store is, without credentials. */
+  readonly store?: string;
 }
 
 /** The gateway of this home, if it is alive. A note left by one that was killed counts as none. */
 export function readRunning(home: string): RunningNote | undefined {
   let note: Partial<RunningNote>;
   try {
-    note = JSON.parse(readFileSync(join(home, 'gateway.json'), 'utf8')) as Partial<RunningNote>;
+    note = JSON.parse(readFileSync(join(home, RUNNING_FILE), 'utf8')) as Partial<RunningNote>;
   } catch {
     return undefined;
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { CliError, exitCodes, quoted, usageError } from './failure.ts';
 import { readAll, type Io } from './io.ts';
+import { RUNNING_FILE, TOKEN_FILE } from '../home.ts';
 import { readRunning } from './running.ts';
 
 export interface TargetOptions {
@@ -29,7 +30,7 @@ export function findTarget(options: Omit<TargetOptions, 'token'>, env: Io['env']
   // Port 0 means any: the running gateway knows which one it got.
   if (config.sources['gateway.port'] === 'environment' && port !== 0) return { url: loopback(port), explicit: true };
   const running = readRunning(config.home);
-  if (running) return { url: socketUrl(running.url, 'gateway.json'), explicit: false };
+  if (running) return { url: socketUrl(running.url, RUNNING_FILE), explicit: false };
   if (port !== 0) return { url: `ws://${reachable(config.settings['gateway.bind'])}:${port}`, explicit: false };
   throw new CliError('UNREACHABLE', exitCodes.unreachable, `No gateway is running in ${config.home}`, 'start one with: tenon start');
 }
@@ -42,7 +43,7 @@ export async function findToken(given: string | undefined, io: Io, target: Targe
   const said = await saidToken(given, io);
   if (said !== undefined) return said;
   if (target.explicit && !isLoopback(new URL(target.url).hostname)) return undefined;
-  const file = join(config.home, 'token');
+  const file = join(config.home, TOKEN_FILE);
   try {
     return usable(readFileSync(file, 'utf8').trim(), file);
   } catch (error) {

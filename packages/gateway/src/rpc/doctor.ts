@@ -1,8 +1,10 @@
 // Looks the installation over. Each check is a row; each finding says what is wrong and what to do, and mends it where
 // that is safe and asked for.
-import { chmodSync, existsSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Finding, limits } from '@tenon/protocol';
+import { homeFiles, keptCopies, LOG_FOLDER } from '../home.ts';
 import type { LogBook } from '../kernel/log.ts';
 import { COUNTED_UP_TO } from '../store/retention.ts';
 import type { Store, StoreReport } from '../store/store.ts';
@@ -11,22 +13,31 @@ export interface Doctor {
   run(fix: boolean): Promise<{ ok: boolean; findings: Finding[] }>;
 }
 
+/** As much of a store as is asked here: it may be open for reading only. */
+export type DoctorStore = Pick<Store, 'engine' | 'location' | 'schemaVersion' | 'read' | 'inspect'>;
+
 export interface DoctorDeps {
   readonly home: string;
-  readonly store: Store;
-  readonly logBook: LogBook;
+  /** Without one, the checks that need it are left out. */
+  readonly store?: DoctorStore;
+  /** What was found on the way to the store. */
+  readonly storeFindings?: readonly Finding[];
+  readonly logBook: Pick<LogBook, 'file' | 'bound' | 'lost'>;
   readonly warnings: readonly string[];
   readonly auditChain: () => Promise<{ ok: boolean; checked: number; reason?: string }>;
 }
 
-type Check = (deps: DoctorDeps, context: { fix: boolean; report: StoreReport }) => Finding[] | Promise<Finding[]>;
+type Findings = Finding[] | Promise<Finding[]>;
+type StoreCheck = (store: DoctorStore, report: StoreReport, deps: DoctorDeps) => Findings;
+type HomeCheck = (deps: DoctorDeps, fix: boolean) => Findings;
 
 /** Less free space than this and writes may soon be refused. */
 const LOW_DISK_BYTES = 256 * 1024 * 1024;
-const LARGE_WAL_BYTES = 64 * 1024 * 1024;
+/** The `journal_size_limit` of store/sqlite-file.ts: what a checkpoint leaves of the log. */
+const WAL_BOUND_BYTES = 16 * 1024 * 1024;
 
-const checks: Readonly<Record<string, Check>> = {
-  store: ({ store }, { report }) => [
+const storeChecks: Readonly<Record<string, StoreCheck>> = {
+  store: (store, report) => [
     report.integrity.ok
       ? ok('store', `${store.location} is sound (${store.engine}, schema ${store.schemaVersion}, ${megabytes(report.bytes)})`)
       : {
@@ -36,7 +47,7 @@ const checks: Readonly<Record<string, Check>> = {
           remedy: 'Stop the gateway and restore the last backup: tenon restore <backup>',
         },
   ],
-  'audit chain': async ({ auditChain }) => {
+  'audit chain': async (_store, _report, { auditChain }) => {
     const chain = await auditChain();
     return [
       chain.ok
@@ -49,28 +60,32 @@ const checks: Readonly<Record<string, Check>> = {
           },
     ];
   },
-  retention: async ({ store }) => retentionOf(await store.read('tables.count', {})).map((message) => ok('retention', message)),
-  'write-ahead log': (_, { report }) => {
+  retention: async (store) => retentionOf(await store.read('tables.count', {})).map((message) => ok('retention', message)),
+  'write-ahead log': (_, report) => {
     if (report.walBytes === undefined) return [];
-    if (report.walBytes <= LARGE_WAL_BYTES)
-      return [ok('write-ahead log', `${megabytes(report.walBytes)}, bound ${megabytes(LARGE_WAL_BYTES)}`)];
+    if (report.walBytes <= WAL_BOUND_BYTES)
+      return [ok('write-ahead log', `${megabytes(report.walBytes)}, bound ${megabytes(WAL_BOUND_BYTES)}`)];
     return [
       {
         check: 'write-ahead log',
         severity: 'warning',
-        message: `The write-ahead log has ${megabytes(report.walBytes)}`,
+        message: `The write-ahead log has ${megabytes(report.walBytes)}, more than its bound of ${megabytes(WAL_BOUND_BYTES)}`,
         remedy: 'A long read keeps it from being folded in; restart the gateway if it stays',
       },
     ];
   },
-  disk: (_, { report }) => {
-    if (report.freeBytes === undefined) return [];
-    if (report.freeBytes > LOW_DISK_BYTES) return [ok('disk', `${megabytes(report.freeBytes)} free`)];
+};
+
+const homeChecks: Readonly<Record<string, HomeCheck>> = {
+  disk: async ({ home }) => {
+    const { bavail, bsize } = await statfs(home);
+    const free = bavail * bsize;
+    if (free > LOW_DISK_BYTES) return [ok('disk', `${megabytes(free)} free`)];
     return [
       {
         check: 'disk',
         severity: 'warning',
-        message: `Only ${megabytes(report.freeBytes)} free`,
+        message: `Only ${megabytes(free)} free`,
         remedy: 'Free some space; reads go on, writes will be refused',
       },
     ];
@@ -85,7 +100,20 @@ const checks: Readonly<Record<string, Check>> = {
           remedy: `Look at the disk of ${logBook.file}`,
         },
   ],
-  permissions: ({ home }, { fix }) => privateFiles(home).flatMap((path) => checkMode(path, fix)),
+  'kept copies': ({ home }) => {
+    const copies = keptCopies(home);
+    if (copies.length === 0) return [ok('kept copies', 'none')];
+    const bytes = copies.reduce((sum, path) => sum + statSync(path).size, 0);
+    return [
+      {
+        check: 'kept copies',
+        severity: 'info',
+        message: `${copies.length} of the store from before an update or a restore, ${megabytes(bytes)} in ${home}`,
+        remedy: 'Remove what you no longer need',
+      },
+    ];
+  },
+  permissions: ({ home }, fix) => privateFiles(home).flatMap((path) => checkMode(path, fix)),
   exposure: ({ warnings }) =>
     warnings.map((message) => ({ check: 'exposure', severity: 'warning' as const, message, remedy: 'See SECURITY.md' })),
 };
@@ -93,15 +121,23 @@ const checks: Readonly<Record<string, Check>> = {
 export function createDoctor(deps: DoctorDeps): Doctor {
   return {
     async run(fix) {
-      const report = await deps.store.inspect();
-      const findings: Finding[] = [];
-      for (const [name, check] of Object.entries(checks)) {
+      const { store } = deps;
+      const findings: Finding[] = [...(deps.storeFindings ?? [])];
+      const take = async (name: string, check: () => Findings) => {
         try {
-          findings.push(...(await check(deps, { fix, report })));
+          findings.push(...(await check()));
         } catch (error) {
           findings.push({ check: name, severity: 'error', message: `The check itself failed: ${(error as Error).message}` });
         }
+      };
+      if (store) {
+        await take('store', async () => {
+          const report = await store.inspect();
+          for (const [name, check] of Object.entries(storeChecks)) await take(name, () => check(store, report, deps));
+          return [];
+        });
       }
+      for (const [name, check] of Object.entries(homeChecks)) await take(name, () => check(deps, fix));
       return { ok: findings.every((finding) => finding.severity !== 'error' || finding.fixed === true), findings };
     },
   };
@@ -132,9 +168,10 @@ function retentionOf(tables: Readonly<Record<string, number>>): string[] {
 }
 
 function privateFiles(home: string): string[] {
-  return [home, ...['token', 'home.key', 'tenon.toml', 'tenon.db', 'audit-head.json', 'logs'].map((name) => join(home, name))].filter(
-    existsSync,
-  );
+  const named = homeFiles.filter((file) => file.private).map(({ name }) => join(home, name));
+  const logs = join(home, LOG_FOLDER);
+  const logFiles = existsSync(logs) ? readdirSync(logs).map((name) => join(logs, name)) : [];
+  return [home, ...named, ...logFiles, ...keptCopies(home)].filter(existsSync);
 }
 
 function checkMode(path: string, fix: boolean): Finding[] {

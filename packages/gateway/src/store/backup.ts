@@ -1,21 +1,31 @@
 // A backup is one file: a SQLite store of its own with all rows of one moment, and the few files of the home folder that
 // belong to it in a table. It holds no paths, so none can lead anywhere. Either engine writes and reads it.
-import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { readIfThere, syncFolder, writeFileDurably } from '../kernel/durable-file.ts';
 import { faultpoint } from '../kernel/fault.ts';
 import { randomId } from '../kernel/ids.ts';
 import { appendAudit } from './audit.ts';
-import { AUDIT_HEAD_FILE } from './audit-head.ts';
 import { StoreOpenError } from './failure.ts';
 import { storedTables } from './migrations.ts';
 import { checkOwner, integrityFault, openDatabase } from './sqlite-file.ts';
 import { createSqliteRunner } from './sqlite-run.ts';
 import { beginStream } from './stream.ts';
 
-/** The files of the home folder that a backup may carry. Any other name in a backup refuses it whole. */
-const HOME_FILES: readonly string[] = ['tenon.toml', 'token', 'home.key', AUDIT_HEAD_FILE];
 const MAX_HOME_FILE_BYTES = 1_048_576;
 
 export interface BackupSummary {
@@ -24,8 +34,15 @@ export interface BackupSummary {
   readonly sessions: number;
 }
 
+interface BackupOptions {
+  readonly home: string;
+  /** The files of the home folder that go with the rows. */
+  readonly homeFiles: readonly string[];
+  readonly file: string;
+}
+
 /** From a SQLite store that may be in use: SQLite itself copies one consistent moment. */
-export function backupSqlite(options: { home: string; storeFile: string; file: string }): Promise<BackupSummary> {
+export function backupSqlite(options: BackupOptions & { storeFile: string }): Promise<BackupSummary> {
   return intoBackup(options, (draft) => {
     const source = new DatabaseSync(options.storeFile, { readOnly: true, timeout: 5000 });
     try {
@@ -38,7 +55,7 @@ export function backupSqlite(options: { home: string; storeFile: string; file: s
 
 /** From any other engine: a new store, filled with its rows. */
 export async function backupRows(
-  options: { home: string; file: string; now: number },
+  options: BackupOptions & { now: number },
   fill: (database: DatabaseSync) => Promise<void>,
 ): Promise<BackupSummary> {
   return intoBackup(options, async (draft) => {
@@ -54,21 +71,40 @@ export async function backupRows(
   });
 }
 
-async function intoBackup(options: { home: string; file: string }, fill: (draft: string) => void | Promise<void>): Promise<BackupSummary> {
-  if (existsSync(options.file)) throw new StoreOpenError('storage', `${options.file} exists already; choose another name`);
-  const draft = `${options.file}.new`;
-  clear(draft);
+async function intoBackup({ home, homeFiles, file }: BackupOptions, fill: (draft: string) => void | Promise<void>): Promise<BackupSummary> {
+  checkPlace(file);
+  // A name that nobody else has, and for the owner only from its first byte on.
+  process.umask(0o077);
+  const draft = join(dirname(file), `.${basename(file).slice(0, 40)}.${randomId(9)}.draft`);
   // Before the rows: the head of the audit log that is kept apart may lag behind them, but never run ahead.
-  const files = HOME_FILES.map((name) => [name, join(options.home, name)] as const)
+  const files = homeFiles
+    .map((name) => [name, join(home, name)] as const)
     .filter(([, path]) => existsSync(path))
     .map(([name, path]) => [name, readFileSync(path)] as const);
   try {
     await fill(draft);
-    return finish(options.file, draft, files);
-  } catch (error) {
+    return finish(file, draft, files);
+  } finally {
     clear(draft);
-    throw error;
   }
+}
+
+function checkPlace(file: string): void {
+  const folder = dirname(file);
+  const refuse = (reason: string) => new StoreOpenError('storage', `Cannot back up to ${file}: ${reason}`);
+  const kind = statSync(folder, { throwIfNoEntry: false });
+  if (kind === undefined) throw refuse(`the folder ${folder} does not exist`);
+  if (!kind.isDirectory()) throw refuse(`${folder} is not a folder`);
+  if (existsSync(file)) throw existsAlready(file);
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch {
+    throw refuse(`there is no permission to write in ${folder}`);
+  }
+}
+
+function existsAlready(file: string): StoreOpenError {
+  return new StoreOpenError('storage', `${file} exists already; choose another name`);
 }
 
 function finish(file: string, draft: string, files: readonly (readonly [string, Buffer])[]): BackupSummary {
@@ -86,9 +122,33 @@ function finish(file: string, draft: string, files: readonly (readonly [string, 
   }
   syncFile(draft);
   faultpoint('backup.before-rename');
-  renameSync(draft, file);
+  putInPlace(draft, file);
   syncFolder(dirname(file));
   return { file, bytes: statSync(file).size, sessions };
+}
+
+/** Never over a file that somebody made meanwhile. */
+function putInPlace(draft: string, file: string): void {
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code === 'EEXIST') throw existsAlready(file);
+    if (!WITHOUT_LINKS.has(code ?? '')) throw error;
+    claim(file);
+    renameSync(draft, file);
+  }
+}
+
+/** How a file system says that it has no links, as on many a USB disk. */
+const WITHOUT_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+function claim(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    throw (error as { code?: string }).code === 'EEXIST' ? existsAlready(file) : error;
+  }
 }
 
 export interface OpenBackup {
@@ -97,8 +157,8 @@ export interface OpenBackup {
   close(): void;
 }
 
-/** Checks the backup whole before anything is touched. */
-export function openBackup(file: string): OpenBackup {
+/** Checks the backup whole before anything is touched. A file in it that is none of `homeFiles` refuses it whole. */
+export function openBackup(file: string, homeFiles: readonly string[]): OpenBackup {
   if (!existsSync(file)) throw new StoreOpenError('storage', `There is no backup ${file}`);
   if (!statSync(file).isFile()) throw new StoreOpenError('foreign', `${file} is not a file`);
   let database: DatabaseSync;
@@ -112,7 +172,7 @@ export function openBackup(file: string): OpenBackup {
   try {
     const fault = integrityFault(database);
     if (fault) throw new StoreOpenError('damaged', `${file} is damaged: ${fault}`);
-    return { database, files: readFiles(database, file), close: () => database.close() };
+    return { database, files: readFiles(database, file, homeFiles), close: () => database.close() };
   } catch (error) {
     database.close();
     if (error instanceof StoreOpenError) throw error;
@@ -120,13 +180,13 @@ export function openBackup(file: string): OpenBackup {
   }
 }
 
-function readFiles(database: DatabaseSync, file: string): Map<string, Buffer> {
+function readFiles(database: DatabaseSync, file: string, homeFiles: readonly string[]): Map<string, Buffer> {
   const files = new Map<string, Buffer>();
   for (const row of database.prepare('select name, length(content) as bytes from backup_files').all() as {
     name: string;
     bytes: number;
   }[]) {
-    if (!HOME_FILES.includes(row.name))
+    if (!homeFiles.includes(row.name))
       throw new StoreOpenError('foreign', `${file} carries a file "${row.name}" that no backup carries; nothing was restored`);
     if (row.bytes > MAX_HOME_FILE_BYTES)
       throw new StoreOpenError('foreign', `${file} carries "${row.name}" with ${row.bytes} bytes; nothing was restored`);
