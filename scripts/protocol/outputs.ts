@@ -2,6 +2,7 @@
 import { firstDifference } from './difference.ts';
 import { renderJsonSchema } from './json-schema.ts';
 import { renderReference } from './reference.ts';
+import { renderScopeMatrix } from './scope-matrix.ts';
 import { renderSwift } from './swift.ts';
 import type { ProtocolTables } from './tables.ts';
 
@@ -9,7 +10,8 @@ type Files = ReadonlyMap<string, string>;
 
 const outputs = {
   schema: (tables: ProtocolTables): Files => new Map([['packages/protocol/dist/protocol.schema.json', renderJsonSchema(tables)]]),
-  docs: renderReference,
+  docs: (tables: ProtocolTables): Files =>
+    new Map([...renderReference(tables), ['test/security/scope-matrix.json', renderScopeMatrix(tables)]]),
   swift: (tables: ProtocolTables): Files => new Map([['packages/protocol/swift/GatewayModels.swift', renderSwift(tables)]]),
 };
 

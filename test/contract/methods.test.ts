@@ -1,54 +1,13 @@
-// Every row of the method table, against a real gateway on each engine: scope, params, result, and what a repeat gets. A
-// new row does not compile until it has an example here.
+// Every row of the method table, against a real gateway on each engine: scope, params, result, and what a repeat gets.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { matches, type MethodName, methodNames, methodRow, type Params } from '@tenon/protocol';
-import { askToPair, createDevice, mintToken } from '../security/harness.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
+import { matches, type MethodName, methodNames, methodRow } from '@tenon/protocol';
+import { mintToken } from '../security/harness.ts';
+import { startGatewayProcess } from '../support/gateway.ts';
+import { examples, type World } from '../support/method-examples.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { connectRaw, type RawClient } from '../support/raw-client.ts';
 import { verifies } from '../support/verifies.ts';
-
-interface World {
-  readonly gateway: GatewayProcess;
-  readonly admin: RawClient;
-  /** A number that was not given before. */
-  next(): number;
-}
-
-/** Params that the method accepts now; asked again, it gives others. */
-type Examples = { readonly [Method in MethodName]: (world: World) => Params<Method> | Promise<Params<Method>> };
-
-const examples: Examples = {
-  health: () => ({}),
-  status: () => ({}),
-  'system.echo': ({ next }) => ({ text: `text ${next()}` }),
-  'presence.list': () => ({}),
-  'events.subscribe': () => ({ events: ['tick'] }),
-  'events.unsubscribe': () => ({ events: ['tick'] }),
-  'config.get': () => ({}),
-  'config.patch': ({ next }) => ({ set: { 'gateway.shutdownBudgetMs': 20_000 + next() } }),
-  'logs.tail': () => ({ limit: 5 }),
-  'audit.list': () => ({ limit: 5 }),
-  'doctor.run': ({ next }) => ({ fix: next() % 2 === 0 }),
-  'gateway.shutdown': ({ next }) => ({ reason: `test ${next()}` }),
-  'sessions.list': () => ({ limit: 5, search: 'title' }),
-  'sessions.get': async (world) => ({ key: await newSession(world) }),
-  'sessions.create': ({ next }) => ({ key: `agent:main:made-${next()}`, title: 'Title', label: 'label', pinned: true }),
-  'sessions.patch': async (world) => ({ key: await newSession(world), title: 'Other title', label: null, archived: true, ifRevision: 1 }),
-  'sessions.reset': async (world) => ({ key: await newSession(world) }),
-  'sessions.delete': async (world) => ({ key: await newSession(world) }),
-  'tokens.create': ({ next }) => ({ name: `token ${next()}`, scopes: ['operator.read'] }),
-  'tokens.rotate': async ({ admin }) => ({ id: (await mintToken(admin, ['operator.read'])).id }),
-  'tokens.revoke': async ({ admin }) => ({ id: (await mintToken(admin, ['operator.read'])).id }),
-  'tokens.list': () => ({}),
-  'device.pair.list': () => ({}),
-  'device.pair.approve': async (world) => ({ requestId: await newPairing(world) }),
-  'device.pair.reject': async (world) => ({ requestId: await newPairing(world) }),
-  'device.list': () => ({}),
-  'device.rename': async (world) => ({ id: await newDevice(world), name: 'another name' }),
-  'device.revoke': async (world) => ({ id: await newDevice(world) }),
-};
 
 for (const engine of ['sqlite', 'postgres'] as const) {
   test(`every method on ${engine}: scope, params, result, repeat`, async (t) => {
@@ -118,18 +77,4 @@ async function answersARepeat(method: MethodName, world: World): Promise<void> {
   assert.deepEqual(repeat.payload, first.payload, 'a repeat gets the first answer, whatever the order of its keys');
   if (along) return;
   assert.equal((await call({ ...others, idempotencyKey })).error?.code, 'IDEMPOTENCY_CONFLICT');
-}
-
-async function newSession({ admin, next }: World): Promise<string> {
-  const { payload } = await admin.request('sessions.create', { key: `agent:main:session-${next()}`, title: 'Title' });
-  return payload.session.key;
-}
-
-function newPairing({ gateway, next }: World): Promise<string> {
-  return askToPair(gateway, createDevice(), ['operator.read'], `127.2.${next() % 250}.${next() % 250}`);
-}
-
-async function newDevice(world: World): Promise<string> {
-  const { payload } = await world.admin.request('device.pair.approve', { requestId: await newPairing(world) });
-  return payload.device.id;
 }

@@ -136,6 +136,7 @@ test('a changed row makes every derived file stale', () => {
     'packages/protocol/dist/protocol.schema.json',
     'docs/reference/methods.md',
     'docs/reference/scopes.md',
+    'test/security/scope-matrix.json',
     'packages/protocol/swift/GatewayModels.swift',
   ]);
 });

@@ -5,9 +5,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { expandScopes, type MethodName, methodNames, methods, missingScopes, type Params, type Scope, scopeNames } from '@tenon/protocol';
+import { expandScopes, methodNames, methodRow, missingScopes, type Scope, scopeNames } from '@tenon/protocol';
+import { NO_SCOPE } from '../../scripts/protocol/scope-matrix.ts';
 import { digestOf } from '../../packages/gateway/src/rpc/token-mint.ts';
 import { startGatewayProcess, temporaryHome } from '../support/gateway.ts';
+import { examples } from '../support/method-examples.ts';
 import { connectParams, connectRaw, type Frame, openRaw, type RawClient } from '../support/raw-client.ts';
 import { verifies } from '../support/verifies.ts';
 import { assertUnharmed, askToPair, bystander, connectDevice, createDevice, mintToken, newAddress, tryConnect } from './harness.ts';
@@ -311,15 +313,13 @@ test('S22 what a revoked socket had queued is denied, and it hears nothing more'
   await assertUnharmed(gateway, { incidents: ['requests.throttled'] });
 });
 
-const NONE = '(no scope)';
-
 test('S23 every method with every scope answers as the checked-in table says', async () => {
   verifies('S23');
   await using gateway = await startGatewayProcess();
   await using admin = await bystander(gateway);
   const allowed = Object.fromEntries(methodNames.map((name): [string, string[]] => [name, []]));
-  for (const holder of [NONE, ...scopeNames]) {
-    const { token } = await mintToken(admin, holder === NONE ? [] : [holder]);
+  for (const holder of [NO_SCOPE, ...scopeNames]) {
+    const { token } = await mintToken(admin, holder === NO_SCOPE ? [] : [holder]);
     await using client = await connectRaw(gateway.socketUrl, token);
     assert.deepEqual(client.hello.payload.features.methods, ['connect', ...methodNames], 'what is advertised is what is tested');
     for (const name of methodNames) {
@@ -378,38 +378,6 @@ const own = 'agent:main:own';
 const other = 'agent:main:other';
 const missing = 'agent:main:missing';
 
-/** Params that every method would take from an admin. */
-const goodParams: { [Method in MethodName]: Params<Method> } = {
-  health: {},
-  status: {},
-  'system.echo': { text: 'x' },
-  'presence.list': {},
-  'events.subscribe': { events: ['presence', 'device.pair.requested', 'sessions.changed'] },
-  'events.unsubscribe': { events: ['presence'] },
-  'config.get': {},
-  'config.patch': { set: { 'log.level': 'debug' } },
-  'logs.tail': {},
-  'audit.list': {},
-  'doctor.run': {},
-  'gateway.shutdown': {},
-  'sessions.list': {},
-  'sessions.get': { key: own },
-  'sessions.create': {},
-  'sessions.patch': { key: own, title: 'x' },
-  'sessions.reset': { key: own },
-  'sessions.delete': { key: own },
-  'tokens.create': { name: 'n', scopes: ['operator.read'] },
-  'tokens.rotate': { id: 'shared-token-file' },
-  'tokens.revoke': { id: 'shared-token-file' },
-  'tokens.list': {},
-  'device.pair.list': {},
-  'device.pair.approve': { requestId: '0123456789abcdef' },
-  'device.pair.reject': { requestId: '0123456789abcdef' },
-  'device.list': {},
-  'device.rename': { id: 'f'.repeat(64), name: 'n' },
-  'device.revoke': { id: 'f'.repeat(64) },
-};
-
 test('S24 for a bound credential another session looks like one that does not exist', async () => {
   verifies('S24');
   await using gateway = await startGatewayProcess();
@@ -458,13 +426,17 @@ test('S24 a bound credential with every scope can do nothing that is not about i
   await admin.request('sessions.create', { key: own });
   const { token } = await mintToken(admin, ['operator.admin'], { sessionKey: own });
   await using bound = await connectRaw(gateway.socketUrl, token);
+  let count = 0;
+  const world = { gateway, admin, next: () => ++count };
   for (const name of methodNames) {
-    const row: { scope: string; bound?: unknown } = methods[name];
-    const { ok, error } = await bound.request(name, goodParams[name]);
+    const row = methodRow(name);
+    const ownKey = typeof row.bound === 'object' ? { [row.bound.param]: own } : {};
+    const { ok, error } = await bound.request(name, { ...(await examples[name](world)), ...ownKey });
     if (row.bound !== undefined || row.scope === 'any') assert.equal(ok, true, `${name}: ${JSON.stringify(error)}`);
     else assert.equal(error?.details?.code, 'SESSION_BOUND', name);
   }
-  const { events } = (await bound.request('events.subscribe', goodParams['events.subscribe'])).payload;
+  const { events } = (await bound.request('events.subscribe', { events: ['tick', 'presence', 'device.pair.requested', 'sessions.changed'] }))
+    .payload;
   assert.deepEqual(events, ['tick', 'health', 'shutdown', 'sessions.changed']);
   await assertUnharmed(gateway);
 });
