@@ -4,7 +4,7 @@ import type { Client } from 'pg';
 import { faultpoint } from '../kernel/fault.ts';
 import { StoreOpenError } from './failure.ts';
 import { storedTables } from './migrations.ts';
-import { GATEWAY_LOCK, loadPg } from './postgres.ts';
+import { GATEWAY_LOCK, withOwnClient } from './postgres-connect.ts';
 import type { Row, SqlValue } from './sql.ts';
 
 type Progress = (done: { table: string; rows: number }) => void;
@@ -25,7 +25,7 @@ const pagedBy: Readonly<Record<(typeof storedTables)[number], readonly string[]>
 };
 
 export async function copyFromPostgres(url: string, database: DatabaseSync, onProgress: Progress): Promise<void> {
-  await withClient(url, async (client) => {
+  await withOwnClient(url, async (client) => {
     // One snapshot for all tables, while the gateway goes on writing.
     await client.query('begin isolation level repeatable read read only');
     for (const table of storedTables) {
@@ -43,7 +43,7 @@ export async function copyFromPostgres(url: string, database: DatabaseSync, onPr
 }
 
 export async function copyToPostgres(url: string, database: DatabaseSync, onProgress: Progress): Promise<void> {
-  await withClient(url, async (client) => {
+  await withOwnClient(url, async (client) => {
     const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [GATEWAY_LOCK]);
     if (!rows[0]?.taken) throw new StoreOpenError('locked', 'A gateway is running on this PostgreSQL database; stop it first');
     await client.query('begin');
@@ -80,20 +80,5 @@ async function* pagesOf(client: Client, table: (typeof storedTables)[number]): A
     if (!last) return;
     yield rows;
     after = keys.map((key) => last[key] ?? null);
-  }
-}
-
-async function withClient(url: string, work: (client: Client) => Promise<void>): Promise<void> {
-  const { pg, types } = await loadPg();
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, types });
-  try {
-    await client.connect();
-  } catch (error) {
-    throw new StoreOpenError('unreachable', `Cannot reach PostgreSQL: ${(error as Error).message}; check store.url`, error);
-  }
-  try {
-    await work(client);
-  } finally {
-    await client.end();
   }
 }

@@ -1,7 +1,7 @@
 // The shared engine. Each write is a transaction of its own; writes of one session go one after another. The position
 // of an event is taken as the last statement, from a row that stays locked until the commit: whoever reads position N
 // can read everything before it. A commit whose answer is lost is looked up, never guessed.
-import type { Pool, PoolClient } from 'pg';
+import type { ClientBase, Pool, PoolClient } from 'pg';
 import { GatewayError } from '@tenon/protocol';
 import { faultpoint } from '../kernel/fault.ts';
 import { randomId } from '../kernel/ids.ts';
@@ -13,6 +13,7 @@ import { toGatewayError } from './gateway-error.ts';
 import { migrationsAfter, schemaVersion } from './migrations.ts';
 import { laneOf, operationOf, type ReadName, reads, type WriteName } from './operations.ts';
 import { createInOrder } from './in-order.ts';
+import { createSockets, GATEWAY_LOCK, loadPg, type Sockets, unreachable, withOwnClient } from './postgres-connect.ts';
 import {
   type AuditHead,
   type Dialect,
@@ -28,6 +29,8 @@ import {
 import type { Store, StoreListener } from './store.ts';
 import { beginStream, readStream, streamState, type StoredEvent, type StreamState } from './stream.ts';
 
+export { loadPg } from './postgres-connect.ts';
+
 /** Transactions at a time. */
 const MAX_WRITERS = 10;
 /** The rest is for reads, for the lock and for looking up how a commit ended: writers cannot starve those. */
@@ -35,10 +38,29 @@ const MAX_CONNECTIONS = MAX_WRITERS + 4;
 /** Writes that may wait for their turn. */
 const MAX_WAITING = 20_000;
 const MAX_RETRIES = 5;
-/** How long a commit whose answer was lost is looked up before its caller is told that nobody knows. */
-const OUTCOME_WAIT_MS = 30_000;
-/** A lock that only gateways take, so that two never write one store. */
-export const GATEWAY_LOCK = 0x544e4f4e;
+
+export interface Timeouts {
+  readonly connectMs: number;
+  /** After this PostgreSQL itself gives a statement up. */
+  readonly statementMs: number;
+  /** After this we do: only a PostgreSQL that hangs, or a dead network, lets it come to that. */
+  readonly answerMs: number;
+  /** How long a commit whose answer was lost is looked up before its caller is told that nobody knows. */
+  readonly outcomeMs: number;
+  /** How long closing waits while none of the accepted work gets done. */
+  readonly closeMs: number;
+  /** How long PostgreSQL may take to answer a goodbye. */
+  readonly goodbyeMs: number;
+}
+
+const TIMEOUTS: Timeouts = {
+  connectMs: 5_000,
+  statementMs: 10_000,
+  answerMs: 12_000,
+  outcomeMs: 30_000,
+  closeMs: 5_000,
+  goodbyeMs: 1_000,
+};
 
 interface Effects {
   readonly emitted: EmitStep[];
@@ -49,19 +71,27 @@ function noEffects(): Effects {
   return { emitted: [], auditHead: undefined };
 }
 
-export async function openPostgresStore(options: { url: string; now: number }, listener: StoreListener): Promise<Store> {
-  const pool = await openPool(options.url, listener);
+export interface PostgresOptions {
+  readonly url: string;
+  readonly now: number;
+  readonly timeouts?: Partial<Timeouts>;
+}
+
+export async function openPostgresStore(options: PostgresOptions, listener: StoreListener): Promise<Store> {
+  const timeouts = { ...TIMEOUTS, ...options.timeouts };
+  const sockets = createSockets();
+  const pool = await openPool(options.url, timeouts, sockets, listener);
   const stats = { commits: 0, operations: 0, refused: 0, failed: 0 };
   const run = <Result>(operation: Operation<Result>) => withClient(pool, (client) => drive(client, operation, noEffects()));
   let guard: Guard | undefined;
   let stream: StreamState;
   try {
     guard = await holdGatewayLock(pool, listener);
-    await migrate(pool);
+    await migrate(options);
     stream = await run(streamState({}));
   } catch (error) {
     guard?.release();
-    await pool.end();
+    await sayGoodbye();
     throw error;
   }
   const { isHeld, release } = guard;
@@ -74,15 +104,21 @@ export async function openPostgresStore(options: { url: string; now: number }, l
   });
   /** What was accepted and is not finished. */
   const accepted = new Set<Promise<unknown>>();
+  /** When PostgreSQL was last found not to answer. */
+  let silentAt = 0;
   let closed: Promise<void> | undefined;
 
-  async function write(name: WriteName, args: unknown, slot: AnswerSlot | undefined): Promise<unknown> {
+  async function write(name: WriteName, args: unknown, slot: AnswerSlot | undefined, acceptedAt: number): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
       const effects = noEffects();
       try {
         if (!isHeld()) refuse('STORAGE', 'The database is not available: another gateway may have taken it over');
         const operation = operationOf({ name, args, slot }, 'postgres');
-        const { value, events } = await places.use((place) => transact(pool, place, operation, effects));
+        const { value, events } = await places.use((place) => {
+          // Otherwise those that wait behind it would find out one after another, each after a timeout of its own.
+          if (acceptedAt < silentAt) refuse('STORAGE', 'The database does not answer');
+          return transact({ pool, place, outcomeMs: timeouts.outcomeMs }, operation, effects);
+        });
         stats.commits++;
         stats.operations++;
         listener.health({ ok: true });
@@ -93,6 +129,7 @@ export async function openPostgresStore(options: { url: string; now: number }, l
       } catch (error) {
         // Two transactions stood in each other's way: nothing has happened, and the next try has a clear road.
         if (isPassing(error) && attempt < MAX_RETRIES) continue;
+        if (isSilence(error)) silentAt = performance.now();
         const failure = toFailure(error);
         if (failure.kind === 'refused') stats.refused++;
         else stats.failed++;
@@ -113,10 +150,19 @@ export async function openPostgresStore(options: { url: string; now: number }, l
   }
 
   async function finish(): Promise<void> {
-    await Promise.allSettled(accepted);
+    for (let left = Infinity; accepted.size > 0 && accepted.size < left; ) {
+      left = accepted.size;
+      await within(timeouts.closeMs, Promise.allSettled(accepted));
+    }
     inOrder.close();
     release();
-    await pool.end();
+    await sayGoodbye();
+  }
+
+  /** PostgreSQL closes a connection after it gave up its locks: the next gateway can take over at once. */
+  async function sayGoodbye(): Promise<void> {
+    await within(timeouts.goodbyeMs, Promise.all([pool.end(), sockets.closed()]));
+    sockets.destroy();
   }
 
   return {
@@ -130,7 +176,8 @@ export async function openPostgresStore(options: { url: string; now: number }, l
       if (accepted.size >= MAX_WAITING)
         return Promise.reject(new GatewayError('UNAVAILABLE', 'Too many writes wait', { retryAfterMs: 500 }));
       const lane = laneOf(args);
-      const work = () => write(name, args, slot);
+      const acceptedAt = performance.now();
+      const work = () => write(name, args, slot, acceptedAt);
       return accept(lane === undefined ? work() : lanes.run(lane, work)) as Promise<never>;
     },
     async read(name: ReadName, args: unknown) {
@@ -153,22 +200,17 @@ export async function openPostgresStore(options: { url: string; now: number }, l
   };
 }
 
-/** Positions, times and counts are whole numbers that a double holds exactly: they come as numbers, not as text. */
-export async function loadPg() {
-  const { default: pg } = await import('pg');
-  const getTypeParser = (oid: number, format?: 'text') => (oid === 20 ? Number : pg.types.getTypeParser(oid, format));
-  return { pg, types: { getTypeParser } as typeof pg.types };
-}
-
-async function openPool(url: string, listener: StoreListener): Promise<Pool> {
+async function openPool(url: string, timeouts: Timeouts, sockets: Sockets, listener: StoreListener): Promise<Pool> {
   const { pg, types } = await loadPg();
   const pool = new pg.Pool({
     connectionString: url,
     max: MAX_CONNECTIONS,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: timeouts.connectMs,
     idleTimeoutMillis: 60_000,
-    statement_timeout: 30_000,
+    statement_timeout: timeouts.statementMs,
+    query_timeout: timeouts.answerMs,
     keepAlive: true,
+    stream: () => sockets.open(),
     application_name: 'tenon',
     types,
   });
@@ -179,8 +221,7 @@ async function openPool(url: string, listener: StoreListener): Promise<Pool> {
 
 /** One transaction. Without `events` they are stored, but their positions were lost with the connection. */
 async function transact<Result>(
-  pool: Pool,
-  place: number,
+  { pool, place, outcomeMs }: { pool: Pool; place: number; outcomeMs: number },
   operation: Operation<Result>,
   effects: Effects,
 ): Promise<{ value: Result; events?: StoredEvent[] }> {
@@ -206,7 +247,10 @@ async function transact<Result>(
     }
   });
   // Only after the broken connection was given back: all others may be broken too, and the pool is bounded.
-  if (outcome.lost && !(await wasCommitted(pool, outcome.lost.transaction, place, mark))) throw outcome.lost.error;
+  if (outcome.lost) {
+    const { transaction, error } = outcome.lost;
+    if (!(await wasCommitted(pool, { transaction, place, mark, waitMs: outcomeMs }))) throw error;
+  }
   faultpoint('postgres.after-commit');
   return outcome;
 }
@@ -245,9 +289,12 @@ async function commit(client: PoolClient, emitted: readonly EmitStep[]): Promise
  * Waits until PostgreSQL says that the transaction has ended, then looks for its mark. Its number alone would not do:
  * after a crash PostgreSQL gives numbers again that it had given to transactions which left no trace.
  */
-async function wasCommitted(pool: Pool, transaction: string, place: number, mark: string): Promise<boolean> {
-  const deadline = performance.now() + OUTCOME_WAIT_MS;
-  while (performance.now() < deadline) {
+async function wasCommitted(
+  pool: Pool,
+  { transaction, place, mark, waitMs }: { transaction: string; place: number; mark: string; waitMs: number },
+): Promise<boolean> {
+  const deadline = performance.now() + waitMs;
+  while (performance.now() < deadline && !pool.ending) {
     try {
       const { rows } = await pool.query<{ status: string | null }>('select pg_xact_status($1::xid8) as status', [transaction]);
       if (rows[0]?.status !== 'in progress') {
@@ -263,7 +310,7 @@ async function wasCommitted(pool: Pool, transaction: string, place: number, mark
   refuse('STORAGE', 'PostgreSQL went away during the commit; repeat with the same idempotency key', { code: 'OUTCOME_UNKNOWN' });
 }
 
-async function drive<Result>(client: PoolClient, operation: Operation<Result>, effects: Effects): Promise<Result> {
+async function drive<Result>(client: ClientBase, operation: Operation<Result>, effects: Effects): Promise<Result> {
   let next = operation.next();
   while (!next.done) {
     const step = next.value;
@@ -280,7 +327,7 @@ async function drive<Result>(client: PoolClient, operation: Operation<Result>, e
 
 const statementNames = new Map<string, string>();
 
-async function query(client: PoolClient, { text, values }: { text: string; values: readonly unknown[] }): Promise<QueryResult> {
+async function query(client: ClientBase, { text, values }: { text: string; values: readonly unknown[] }): Promise<QueryResult> {
   let name = statementNames.get(text);
   if (name === undefined && statementNames.size < 512) {
     name = `s${statementNames.size}`;
@@ -342,7 +389,8 @@ async function holdGatewayLock(pool: Pool, listener: StoreListener): Promise<Gua
       const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [GATEWAY_LOCK]);
       if (!rows[0]?.taken) throw new StoreOpenError('locked', 'Another gateway is running on this PostgreSQL database; stop it first');
       if (lost) throw lost;
-      held = giveBack;
+      if (released) giveBack();
+      else held = giveBack;
     } catch (error) {
       giveBack();
       throw error;
@@ -368,16 +416,12 @@ async function connectFirst(pool: Pool): Promise<PoolClient> {
   try {
     return await pool.connect();
   } catch (error) {
-    throw new StoreOpenError(
-      'unreachable',
-      `Cannot reach PostgreSQL: ${(error as Error).message || (error as { code?: string }).code}; check store.url`,
-      error,
-    );
+    throw unreachable(error);
   }
 }
 
-async function migrate(pool: Pool): Promise<void> {
-  await withClient(pool, async (client) => {
+async function migrate({ url }: PostgresOptions): Promise<void> {
+  await withOwnClient(url, async (client) => {
     await client.query('begin');
     try {
       await client.query(
@@ -433,8 +477,23 @@ function isOfTheFuture(error: unknown): boolean {
 
 function isConnectionLoss(error: unknown): boolean {
   const { code, message = '' } = error as { code?: string; message?: string };
-  if (code === undefined) return /connection|terminat|timeout|ended/i.test(message);
+  if (code === undefined) return /connection|terminat|timeout|ended|calling end|not queryable/i.test(message);
   return /^(08|57P|53300)/.test(code) || /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH|ENOENT)/.test(code);
+}
+
+/** PostgreSQL took the bytes, but did not answer in time. */
+function isSilence(error: unknown): boolean {
+  return (
+    error instanceof Error && /^(Query read timeout|timeout expired|Connection terminated due to connection timeout)$/.test(error.message)
+  );
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 function toFailure(error: unknown): PlainFailure {
