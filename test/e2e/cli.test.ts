@@ -88,7 +88,9 @@ describe('the command line against a running gateway', () => {
     assert.equal((await data<{ pid: number }>(home, 'status')).pid, gateway.pid);
     assert.match((await tenon(home, ['status'])).stdout, new RegExp(`process ${gateway.pid}\n`));
     const alone = await data<{ running: boolean; url: string; next: string }>(home);
-    assert.deepEqual([alone.running, alone.url], [true, gateway.socketUrl]);
+    assert.deepEqual([alone.running, alone.url], [true, gateway.url]);
+    assert.ok((await tenon(home, [])).stdout.includes(` runs at ${gateway.url},`));
+    assert.ok((await tenon(home, ['status'])).stdout.includes(` ${gateway.url},`));
     assert.match(alone.next, /^tenon session/);
   });
 
@@ -141,12 +143,12 @@ describe('the command line against a running gateway', () => {
     assert.equal((await refused(home, 1, 'session', 'patch', 'notes', '--unpin', '--if-revision', '1')).code, 'CONFLICT');
     assert.equal((await refused(home, 1, 'session', 'patch', 'notes', '--unpin', '--if-revision', '1', '--dry-run')).code, 'CONFLICT');
 
-    assert.match((await refused(home, 2, 'session', 'reset', 'notes')).message, /--yes/);
+    assert.match((await refused(home, 6, 'session', 'reset', 'notes')).hint ?? '', /--yes/);
     await data(home, 'session', 'reset', 'notes', '--yes');
 
     const would = await data<{ deleted: string[] }>(home, 'session', 'rm', 'notes', '--dry-run');
     assert.deepEqual(would.deleted, ['agent:main:notes']);
-    assert.match((await refused(home, 2, 'session', 'rm', 'notes')).message, /--yes/);
+    assert.match((await refused(home, 6, 'session', 'rm', 'notes')).hint ?? '', /--yes/);
     assert.equal((await tenon(home, ['session', 'show', 'notes'])).code, 0);
     await data(home, 'session', 'rm', 'notes', '--yes');
     assert.equal((await refused(home, 1, 'session', 'show', 'notes')).code, 'NOT_FOUND');
@@ -222,7 +224,7 @@ describe('the command line against a running gateway', () => {
     assert.equal((await refused(home, 4, 'health', '--token', `@${file}`)).code, 'UNAUTHORIZED');
     assert.equal((await tenon(home, ['health', '--token', rotated.token])).code, 0);
 
-    assert.match((await refused(home, 2, 'token', 'revoke', 'phone')).message, /--yes/);
+    assert.match((await refused(home, 6, 'token', 'revoke', 'phone')).hint ?? '', /--yes/);
     assert.equal((await data<{ dryRun: boolean }>(home, 'token', 'revoke', 'phone', '--dry-run')).dryRun, true);
     assert.equal((await tenon(home, ['health', '--token', rotated.token])).code, 0);
     await data(home, 'token', 'revoke', record.id.slice(0, 8), '--yes');
@@ -260,7 +262,7 @@ describe('the command line against a running gateway', () => {
     await data(home, 'device', 'approve', requests[0]!.requestId.slice(0, 6), '--scope', 'operator.read', '--name', 'kitchen');
     assert.deepEqual(await connect(), ['operator.read']);
     await data(home, 'device', 'rename', device.id.slice(0, 8), 'hall');
-    assert.match((await refused(home, 2, 'device', 'revoke', 'hall')).message, /--yes/);
+    assert.match((await refused(home, 6, 'device', 'revoke', 'hall')).hint ?? '', /--yes/);
     await data(home, 'device', 'revoke', 'hall', '--yes');
     await assert.rejects(connect());
 
@@ -414,7 +416,7 @@ test('a start that cannot succeed says why in one line and exits with the right 
     [[], { TENON_PORT: '-1' }, 2, /TENON_PORT: gateway\.port cannot be -1/],
     [['--bind', '0.0.0.0', '--port', '0'], {}, 2, /--insecure/],
     [['--auth', 'none', '--bind', '0.0.0.0', '--insecure', '--port', '0'], {}, 2, /loopback only/],
-    [['--prot', '1'], {}, 2, /unknown option '--prot' \(Did you mean --port\?\)/],
+    [['--prot', '1'], {}, 2, /unknown option '--prot' \(did you mean "--port"\?\)/],
   ];
   for (const [words, env, code, message] of cases) {
     const run = await tenon(home, ['start', ...words], { env });
@@ -447,12 +449,15 @@ test('backup while it runs, restore only when it is stopped', async (t) => {
   const logs = await tenon(home, ['logs']);
   assert.match(logs.stdout, /info +stopping: closing\n$/);
   assert.match(logs.stderr, /No gateway is running/);
-  assert.match((await refused(home, 2, 'restore', file)).message, /--yes/);
+  assert.match((await refused(home, 6, 'restore', file)).hint ?? '', /--yes/);
   assert.equal((await refused(home, 1, 'restore', join(home, 'none'), '--yes')).code, 'FAILED');
   await data(home, 'restore', file, '--dry-run');
   const offline = await tenon(home, ['doctor']);
   assert.equal(offline.code, 0, offline.stdout + offline.stderr);
-  await data(home, 'restore', file, '--yes');
+  const restored = await tenon(home, ['restore', file, '--yes']);
+  assert.equal(restored.code, 0, restored.stderr);
+  const [, kept] = /^The old store is kept as (.*)$/m.exec(restored.stderr) ?? [];
+  assert.ok(kept !== undefined && existsSync(kept), restored.stderr);
 
   const second = await startGatewayProcess({ home });
   t.after(() => second.remove());

@@ -1,6 +1,6 @@
 // Before something is destroyed: --yes, or the name typed by a person. Without a terminal nothing is asked.
 import type { Readable, Writable } from 'node:stream';
-import { CliError, exitCodes, usageError } from './failure.ts';
+import { CliError, exitCodes } from './failure.ts';
 import type { Io } from './io.ts';
 
 export interface ConsentRequest {
@@ -15,11 +15,14 @@ export interface ConsentRequest {
 export async function askConsent({ deed, name, yes }: ConsentRequest, io: Io): Promise<void> {
   if (yes) return;
   if (io.stdin.isTTY !== true || io.stderr.isTTY !== true)
-    throw usageError(`${deed}: this needs --yes when there is no terminal to ask on`);
+    throw refused(`${deed}: there is no terminal to ask on`, 'agree to it with --yes');
   const { visible } = await import('@tenon/protocol');
   const typed = await ask(visible(`${deed}? Type ${name} to go on: `), io);
-  if (typed !== name)
-    throw new CliError('NEEDS_CONSENT', exitCodes.needsConsent, 'Nothing was changed', 'use --yes to go ahead without being asked');
+  if (typed !== name) throw refused('Nothing was changed', 'use --yes to go ahead without being asked');
+}
+
+function refused(message: string, hint: string): CliError {
+  return new CliError('NEEDS_CONSENT', exitCodes.needsConsent, message, hint);
 }
 
 /** What was typed; undefined when the person left with Ctrl-C or Ctrl-D. */

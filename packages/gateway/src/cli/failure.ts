@@ -30,6 +30,13 @@ export function usageError(message: string, hint?: string): CliError {
   return new CliError('USAGE', exitCodes.usage, message, hint);
 }
 
+/** A word that is none of the known ones: the nearest of them is the hint, else `otherwise`. */
+export async function unknownWord(message: string, typed: string, known: Iterable<string>, otherwise?: string): Promise<CliError> {
+  const { nearest } = await import('../kernel/nearest.ts');
+  const candidate = nearest(typed, known);
+  return usageError(message, candidate === undefined ? otherwise : `did you mean ${quoted(candidate)}?`);
+}
+
 /** What somebody typed, as it stands in a message: quoted, and cut before it fills the screen. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}…` : text);

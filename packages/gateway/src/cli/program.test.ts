@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { test, type TestContext } from 'node:test';
 import { verifies } from '../../../../test/support/verifies.ts';
 import { version } from '../version.ts';
-import { commands } from './commands.ts';
+import { commands, groups } from './commands.ts';
 import { exitCodes } from './failure.ts';
 import { globalOptions } from './globals.ts';
 import type { Io } from './io.ts';
@@ -169,10 +169,21 @@ test('a bad argument is named, with exit code 2', async (t) => {
 test('a mistyped command or option is met with a suggestion', async (t) => {
   verifies('foundation:cli-no-tty');
   const home = makeHome(t);
-  assert.match((await run(home, ['strat'])).stderr, /unknown command 'strat' \(Did you mean start\?\)/);
-  assert.match((await run(home, ['session', 'lst'])).stderr, /unknown command 'lst' \(Did you mean (one of )?list/);
-  assert.match((await run(home, ['session', 'ls', '--serach', 'x'])).stderr, /unknown option '--serach' \(Did you mean --search\?\)/);
+  assert.match((await run(home, ['strat'])).stderr, /unknown command 'strat' \(did you mean "start"\?\)/);
+  assert.match((await run(home, ['session', 'lst'])).stderr, /unknown command 'lst' \(did you mean "list"/);
+  assert.match((await run(home, ['session', 'ls', '--serach', 'x'])).stderr, /unknown option '--serach' \(did you mean "--search"\?\)/);
   assert.equal((await run(home, ['strat'])).code, exitCodes.usage);
+  for (const [words, hint] of [
+    [['strat'], 'start'],
+    [['session', 'ls', '--serach', 'x'], '--search'],
+    [['config', 'get', 'gateway.prot'], 'gateway.port'],
+    [['call', 'sesions.list'], 'sessions.list'],
+    [['events', '--only', 'sesions.changed'], 'sessions.changed'],
+  ] as const) {
+    const error = JSON.parse((await run(home, [...words, '--json'])).stderr) as { message: string; hint: string };
+    assert.equal(error.hint, `did you mean "${hint}"?`);
+    assert.doesNotMatch(error.message, /did you mean/i);
+  }
 });
 
 test('an error is one JSON line with --json, wherever it was found', async (t) => {
@@ -277,14 +288,35 @@ test('a bad tenon.toml or variable stops every command with one line that names 
   }
 });
 
+test('config set mends a tenon.toml when nothing else is wrong with it', async (t) => {
+  verifies('foundation:config');
+  const home = makeHome(t);
+  const file = join(home, 'tenon.toml');
+  const text = '# mine\n[gateway]\nport = "x" # why\n';
+  writeFileSync(file, text);
+  const dry = await run(home, ['config', 'set', 'gateway.port', '4000', '--dry-run']);
+  assert.deepEqual([dry.code, dry.stdout], [exitCodes.ok, 'gateway.port: unusable -> 4000\n']);
+  assert.equal(readFileSync(file, 'utf8'), text);
+  const other = await run(home, ['config', 'set', 'log.level', 'debug']);
+  assert.deepEqual([other.code, readFileSync(file, 'utf8')], [exitCodes.failed, text]);
+  assert.match(other.stderr, /tenon\.toml:3: gateway\.port cannot be "x"/);
+  const set = await run(home, ['config', 'set', 'gateway.port', '4000']);
+  assert.deepEqual([set.code, readFileSync(file, 'utf8')], [exitCodes.ok, '# mine\n[gateway]\nport = 4000 # why\n']);
+  writeFileSync(file, text);
+  assert.equal((await run(home, ['config', 'unset', 'gateway.port'])).code, exitCodes.ok);
+  assert.equal((await run(home, ['config', 'get', 'gateway.port'])).stdout, '18789\n');
+  writeFileSync(file, 'gateway = 3\n');
+  assert.match((await run(home, ['config', 'set', 'gateway.port', '4000'])).stderr, /^tenon: .*gateway must be a table/);
+});
+
 test('what destroys something asks for --yes when there is no terminal, before anything is sent', async (t) => {
   verifies('foundation:cli-no-tty');
   const home = makeHome(t);
   const port = String(await freePort());
   const { code, stderr } = await run(home, ['session', 'rm', 'notes', '--port', port]);
   assertOneLine(stderr);
-  assert.match(stderr, /Delete session "agent:main:notes": this needs --yes/);
-  assert.equal(code, exitCodes.usage);
+  assert.match(stderr, /Delete session "agent:main:notes": there is no terminal to ask on \(agree to it with --yes\)/);
+  assert.equal(code, exitCodes.needsConsent);
 });
 
 test('on a terminal the name has to be typed; leaving it changes nothing and is exit code 6', async (t) => {
@@ -317,6 +349,10 @@ test('--help shows examples first, for every command; --version the version', as
     assert.ok(stdout.startsWith(`Examples:\n  tenon ${examples[0]}`), path);
     assert.match(stdout, /--json/);
     assert.equal(stderr, '');
+  }
+  for (const noun of Object.keys(groups)) {
+    const first = commands.find(({ path }) => path.startsWith(`${noun} `))!.examples[0];
+    assert.ok((await run(home, [noun, '-h'])).stdout.startsWith(`Examples:\n  tenon ${first}\n`), noun);
   }
   const bare = await run(home, ['session']);
   assert.equal(bare.code, exitCodes.usage);

@@ -6,7 +6,7 @@ import type { CommandSpec } from './command.ts';
 import { commands, groups } from './commands.ts';
 import type { CompletionNode } from './completion.ts';
 import { createContext } from './context.ts';
-import { describeFailure, exitCodes, usageError } from './failure.ts';
+import { type CliError, describeFailure, exitCodes, quoted, usageError } from './failure.ts';
 import { globalOptions, type Globals } from './globals.ts';
 import type { Io } from './io.ts';
 import { createOutput, failureLine } from './output.ts';
@@ -23,7 +23,7 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;
     // A group without a verb has printed its help.
     if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage;
-    const failure = describeFailure(error instanceof CommanderError ? usageError(oneLine(error.message)) : error);
+    const failure = describeFailure(error instanceof CommanderError ? toUsageError(error) : error);
     const { visible } = await import('@tenon/protocol');
     io.stderr.write(`${failureLine(failure, argv.includes('--json'), visible)}\n`);
     if (io.env.TENON_DEBUG && error instanceof Error) io.stderr.write(`${visible(error.stack ?? '').replaceAll('\\u{a}', '\n')}\n`);
@@ -80,7 +80,12 @@ export async function buildProgram(
     const [first, verb] = spec.path.split(' ') as [string, string | undefined];
     let parent = program;
     if (verb !== undefined) {
-      parent = nouns.get(first) ?? program.command(first).description(groups[first] ?? '');
+      parent =
+        nouns.get(first) ??
+        program
+          .command(first)
+          .description(groups[first] ?? '')
+          .addHelpText('before', groupExamples(first));
       nouns.set(first, parent);
     }
     const command = parent.command(verb ?? first, { hidden: spec.hidden ?? false }).description(spec.summary);
@@ -140,9 +145,15 @@ function examplesText(examples: readonly string[]): string {
   return `Examples:\n${examples.map((each) => `  tenon ${each}`).join('\n')}\n`;
 }
 
-function oneLine(message: string): string {
-  return message
-    .replace(/^error: /, '')
-    .replace(/\s*\n\s*/g, ' ')
-    .replace(/\.$/, '');
+/** The first one of each verb. */
+function groupExamples(noun: string): string {
+  const verbs = commands.filter(({ path }) => path.startsWith(`${noun} `));
+  return examplesText(verbs.flatMap(({ examples }) => examples.slice(0, 1)));
+}
+
+/** What commander says, in our words: one line, and its suggestion as the hint. */
+function toUsageError({ message }: CommanderError): CliError {
+  const [, said = '', similar] = /^(?:error: )?(.*?)\.?(?:\s*\(Did you mean (?:one of )?(.*)\?\))?$/s.exec(message) ?? [];
+  const hint = similar === undefined ? undefined : `did you mean ${similar.split(', ').map(quoted).join(' or ')}?`;
+  return usageError(said.replace(/\s*\n\s*/g, ' '), hint);
 }

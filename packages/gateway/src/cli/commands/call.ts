@@ -1,7 +1,7 @@
 import type { JsonValue, MethodName, Params } from '@tenon/protocol';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { quoted, usageError } from '../failure.ts';
+import { quoted, unknownWord, usageError } from '../failure.ts';
 import { readAll } from '../io.ts';
 import { jsonLine } from '../output.ts';
 import { text } from '../values.ts';
@@ -26,8 +26,7 @@ export const call = defineCommand({
     const { explain, isMethodName, methodNames, methodRow } = await import('@tenon/protocol');
     const { method } = args;
     if (!isMethodName(method)) {
-      const { didYouMean } = await import('../../kernel/nearest.ts');
-      throw usageError(`Unknown method ${quoted(method)}${didYouMean(method, methodNames)}`, 'list them with: tenon call');
+      throw await unknownWord(`Unknown method ${quoted(method)}`, method, methodNames, 'list them with: tenon call');
     }
     if (args.json === '-' && globals.token === '-') throw usageError('--token and the params cannot both be read from stdin');
     const params = await parseParams(args.json === '-' ? await readAll(context.io.stdin) : (args.json ?? '{}'));

@@ -2,7 +2,7 @@
 import type { JsonValue, SettingName } from '@tenon/protocol';
 import type { CommandContext } from '../context.ts';
 import { jsonLine } from '../output.ts';
-import { changeSettings, readSettings } from './settings-access.ts';
+import { changeSettings, mendFile, readSettings } from './settings-access.ts';
 
 interface Change {
   readonly name: SettingName;
@@ -18,19 +18,21 @@ export async function reportChange(
 ): Promise<void> {
   const { out } = context;
   const [{ redactSetting }, { settingRow }] = await Promise.all([import('../../config.ts'), import('@tenon/protocol')]);
-  const before = await readSettings(context);
+  const mended = await mendFile(context, changes, dryRun);
+  const before = mended === undefined ? await readSettings(context) : undefined;
   const planned: Change[] = [...changes].map(([name, value]) => ({
     name,
-    before: before.settings[name]?.value ?? null,
+    before: before?.settings[name]?.value ?? null,
     after: redactSetting(name, value ?? (settingRow(name).default as JsonValue)),
     takesEffect: settingRow(name).takesEffect,
   }));
-  const after = dryRun ? before : await changeSettings(context, changes);
-  out.show({ dryRun, file: after.file, changes: planned }, () =>
-    planned.map((change) => `${change.name}: ${jsonLine(change.before)} -> ${jsonLine(change.after)}`),
+  const after = dryRun || !before ? before : await changeSettings(context, changes);
+  out.show({ dryRun, file: after?.file ?? mended, changes: planned }, () =>
+    planned.map((change) => `${change.name}: ${before ? jsonLine(change.before) : 'unusable'} -> ${jsonLine(change.after)}`),
   );
   if (out.json) return;
   if (dryRun) out.talk('Dry run: nothing was changed');
+  if (!after) return;
   const running = await context.hasGateway();
   for (const { name, takesEffect } of planned) {
     const source = after.settings[name]?.source;

@@ -1,7 +1,7 @@
 import type { Client } from '@tenon/client';
 import type { EventFrame } from '@tenon/protocol';
 import { defineCommand } from '../command.ts';
-import { quoted, usageError } from '../failure.ts';
+import { quoted, unknownWord, usageError } from '../failure.ts';
 import { jsonLine, type Output } from '../output.ts';
 import { integer, list, on } from '../values.ts';
 
@@ -56,9 +56,9 @@ export const events = defineCommand({
 
 async function checkedNames(names: string[] | undefined): Promise<string[] | undefined> {
   if (names === undefined) return undefined;
-  const [{ eventNames, isEventName }, { didYouMean }] = await Promise.all([import('@tenon/protocol'), import('../../kernel/nearest.ts')]);
+  const { eventNames, isEventName } = await import('@tenon/protocol');
   const wrong = names.find((name) => !isEventName(name));
-  if (wrong !== undefined) throw usageError(`--only cannot be ${quoted(wrong)}: no such event${didYouMean(wrong, eventNames)}`);
+  if (wrong !== undefined) throw await unknownWord(`--only cannot be ${quoted(wrong)}: no such event`, wrong, eventNames);
   if (names.length === 0) throw usageError('--only is empty; it must be a list of events');
   return names;
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogRecord } from '@tenon/protocol';
+import { LOG_FOLDER } from '../../home.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { jsonLine, type Output } from '../output.ts';
@@ -28,7 +29,7 @@ export const logs = defineCommand({
     };
     if (!options.follow && !(await hasGateway())) {
       const { readLogFile } = await import('./log-file.ts');
-      const file = join((await config()).home, 'logs', 'gateway.log');
+      const file = join((await config()).home, LOG_FOLDER, 'gateway.log');
       const least = LEVELS.indexOf(level ?? 'trace');
       print(
         readLogFile(file)

@@ -9,17 +9,16 @@ export const overview = defineCommand({
   summary: 'State of the gateway, and the next useful command',
   examples: [''],
   hidden: true,
-  async run({ out, config, target, call }) {
+  async run({ out, config, call }) {
     const { home } = await config();
     const { visible } = await import('@tenon/protocol');
     try {
       const result = await call('status');
-      const { url } = await target();
       const { sessions } = await call('sessions.list', { limit: 1 });
       const next = !isWell(result.health) ? 'tenon doctor' : sessions.length === 0 ? 'tenon session new' : 'tenon session ls';
-      const state = { running: true, home, url, version: result.version, uptimeMs: result.uptimeMs };
+      const state = { running: true, home, url: result.url, version: result.version, uptimeMs: result.uptimeMs };
       out.show({ ...state, warnings: result.warnings, next }, () => [
-        `Tenon ${visible(result.version)} runs at ${visible(url)}, up ${spell(result.uptimeMs)}`,
+        `Tenon ${visible(result.version)} runs at ${visible(result.url)}, up ${spell(result.uptimeMs)}`,
         ...problemLines(result.health, out, visible),
         ...result.warnings.map((warning) => out.style('yellow', `warning: ${visible(warning)}`)),
         `Next: ${out.style('bold', next)}   (all commands: tenon -h)`,

@@ -8,7 +8,7 @@ import { showProgress } from './progress.ts';
 export const restore = defineCommand({
   path: 'restore',
   summary: 'Put a backup in place of what is in the home folder; the gateway must be stopped',
-  examples: ['restore tenon-2026-01-31.tar', 'restore tenon.tar --dry-run', 'restore tenon.tar --yes --home /srv/tenon'],
+  examples: ['restore tenon-2026-01-31.db', 'restore tenon.db --dry-run', 'restore tenon.db --yes --home /srv/tenon'],
   args: { file: required('The backup') },
   options: { yes: on('Do not ask', 'y'), dryRun: on('Check the backup and change nothing') },
   async run({ args, options, out, io, config, consent }) {
@@ -31,6 +31,8 @@ export const restore = defineCommand({
     out.show({ dryRun: options.dryRun, ...result }, () =>
       options.dryRun ? 'The backup can be restored' : visible(`Restored to ${settings.home}`),
     );
-    if (!out.json && !options.dryRun) out.talk('Start the gateway with: tenon start');
+    if (out.json || options.dryRun) return;
+    if (result.kept !== undefined) out.talk(visible(`The old store is kept as ${result.kept}`));
+    out.talk('Start the gateway with: tenon start');
   },
 });

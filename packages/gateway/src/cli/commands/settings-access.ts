@@ -1,7 +1,9 @@
 // The settings, through the running gateway if there is one (then a change takes effect and is on record), else in the file.
+import { dirname, join } from 'node:path';
 import type { ConfigResult, JsonValue, SettingName } from '@tenon/protocol';
+import { CONFIG_FILE, prepareHome } from '../../home.ts';
 import type { CommandContext } from '../context.ts';
-import { quoted, usageError } from '../failure.ts';
+import { quoted, unknownWord } from '../failure.ts';
 
 type Access = Pick<CommandContext, 'call' | 'config' | 'hasGateway'>;
 
@@ -27,15 +29,44 @@ export async function changeSettings(access: Access, changes: ReadonlyMap<Settin
     import('../../config.ts'),
     import('../../config-file.ts'),
   ]);
+  prepareHome(dirname(file));
   writeConfigFile(file, patchConfigText(readConfigText(file), changes));
   return readSettings(access);
 }
 
-export async function settingName(typed: string): Promise<SettingName> {
-  const [{ isSettingName, settingNames }, { didYouMean }] = await Promise.all([
-    import('@tenon/protocol'),
-    import('../../kernel/nearest.ts'),
+/**
+ * A tenon.toml that cannot be used keeps every command from running, also the one that would mend it. So the change is made
+ * to the text alone, if nothing is wrong with the file afterwards. The path of that file; undefined if there is no need.
+ */
+export async function mendFile(
+  { globals, io, config }: Pick<CommandContext, 'globals' | 'io' | 'config'>,
+  changes: ReadonlyMap<SettingName, JsonValue | undefined>,
+  dryRun: boolean,
+): Promise<string | undefined> {
+  const [{ ConfigError, parseConfigText, readConfigText, resolveHome }, { patchConfigText, writeConfigFile }] = await Promise.all([
+    import('../../config.ts'),
+    import('../../config-file.ts'),
   ]);
+  try {
+    await config();
+    return undefined;
+  } catch (fault) {
+    if (!(fault instanceof ConfigError) || fault.source !== 'file') throw fault;
+    const file = join(resolveHome(globals.home, io.env), CONFIG_FILE);
+    let text: string;
+    try {
+      text = patchConfigText(readConfigText(file), changes);
+    } catch {
+      throw fault;
+    }
+    parseConfigText(text, file);
+    if (!dryRun) writeConfigFile(file, text);
+    return file;
+  }
+}
+
+export async function settingName(typed: string): Promise<SettingName> {
+  const { isSettingName, settingNames } = await import('@tenon/protocol');
   if (isSettingName(typed)) return typed;
-  throw usageError(`Unknown setting ${quoted(typed)}${didYouMean(typed, settingNames)}`, 'list them with: tenon config get');
+  throw await unknownWord(`Unknown setting ${quoted(typed)}`, typed, settingNames, 'list them with: tenon config get');
 }
