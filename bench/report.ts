@@ -27,7 +27,7 @@ function isMet(budget: Budget, { figure, ratio }: Measured): boolean {
   return budget.kind === 'at-most' ? figure <= budget.value : figure >= budget.value;
 }
 
-const HEADINGS = ['', 'figure', 'limit', 'ratio', 'budget', ''];
+const HEADINGS = ['', 'figure', 'limit', 'ratio', 'spread', 'budget', ''];
 
 export function toTable(figures: readonly ReportedFigure[]): string {
   const rows = [HEADINGS, ...figures.map((figure) => [figure.what, ...cells(figure)])];
@@ -35,7 +35,7 @@ export function toTable(figures: readonly ReportedFigure[]): string {
   return rows
     .map((row) =>
       row
-        .map((cell, column) => (column === 0 || column > 3 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+        .map((cell, column) => (column === 0 || column > 4 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
         .join('  ')
         .trimEnd(),
     )
@@ -44,16 +44,17 @@ export function toTable(figures: readonly ReportedFigure[]): string {
 
 export function toMarkdown(figures: readonly ReportedFigure[]): string {
   const lines = figures.map((figure) => `| ${[figure.what, ...cells(figure), figure.limitIs ?? ''].join(' | ')} |`);
-  return ['| what | figure | limit | ratio | budget | | the limit is |', '|---|--:|--:|--:|---|---|---|', ...lines]
+  return ['| what | figure | limit | ratio | spread | budget | | the limit is |', '|---|--:|--:|--:|--:|---|---|---|', ...lines]
     .join('\n')
     .replaceAll('|  |', '| |');
 }
 
-function cells({ figure, limit, ratio, unit, budget, met }: ReportedFigure): string[] {
+function cells({ figure, limit, ratio, spread, rounds, unit, budget, met }: ReportedFigure): string[] {
   return [
     amount(figure, unit),
     limit === undefined ? '' : amount(limit, unit),
     ratio === undefined ? '' : `${ratio.toFixed(2)} ×`,
+    rounds.figure.length === 1 ? '' : `± ${Math.round(spread * 100)} %`,
     budget === undefined ? '' : budgetText(budget, unit),
     met === undefined ? '' : met ? 'met' : 'missed',
   ];

@@ -5,6 +5,8 @@ export interface Measured {
   readonly figure: number;
   readonly limit?: number;
   readonly ratio?: number;
+  /** How far the rounds lie apart: half of them are within this share of the median. Large on a busy machine. */
+  readonly spread: number;
   /** What each round gave. */
   readonly rounds: { readonly figure: readonly number[]; readonly limit?: readonly number[] };
 }
@@ -27,9 +29,19 @@ export async function alternate<Name extends string>(
 }
 
 export function measured(figures: readonly number[], limits?: readonly number[]): Measured {
-  if (!limits) return { figure: median(figures), rounds: { figure: figures } };
+  if (!limits) return { figure: median(figures), spread: spreadOf(figures), rounds: { figure: figures } };
   const ratios = figures.map((figure, round) => figure / limits[round]!);
-  return { figure: median(figures), limit: median(limits), ratio: median(ratios), rounds: { figure: figures, limit: limits } };
+  return {
+    figure: median(figures),
+    limit: median(limits),
+    ratio: median(ratios),
+    spread: spreadOf(ratios),
+    rounds: { figure: figures, limit: limits },
+  };
+}
+
+function spreadOf(values: readonly number[]): number {
+  return (percentile(values, 0.75) - percentile(values, 0.25)) / 2 / median(values);
 }
 
 /** Round by round: `sum(echo, fsync)` is what both take one after the other. */
