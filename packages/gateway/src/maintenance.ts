@@ -217,15 +217,22 @@ async function postgresVersion(url: string): Promise<number | undefined> {
   }
 }
 
-async function restorePostgres(config: Config, source: string, onProgress: Progress): Promise<void> {
-  const draft = join(config.home, `${STORE_FILE}.restore`);
-  const { copyToPostgres } = await import('./store/backup-postgres.ts');
+async function restorePostgres(config: Config, source: string, onProgress: Progress): Promise<{ kept: string }> {
+  const { home, settings } = config;
+  const url = settings['store.url'];
+  const now = systemClock.now();
+  const draft = join(home, `${STORE_FILE}.restore`);
+  const kept = join(home, `postgres.before-restore-${now}.db`);
+  const { copyFromPostgres, copyToPostgres } = await import('./store/backup-postgres.ts');
   // Opening it once makes the tables where there are none yet.
   await (await openConfigured(config)).close();
-  draftFromBackup(source, draft, systemClock.now());
+  draftFromBackup(source, draft, now);
   const { database } = openDatabase({ file: draft, maxBytes: 0, now: 0 });
   try {
-    await copyToPostgres(config.settings['store.url'], database, onProgress);
+    await copyToPostgres(url, database, onProgress, () =>
+      backupRows({ home, homeFiles: BACKED_UP, file: kept, now }, (old) => copyFromPostgres(url, old, () => {})),
+    );
+    return { kept };
   } finally {
     database.close();
     for (const suffix of ['', '-wal', '-shm']) rmSync(draft + suffix, { force: true });

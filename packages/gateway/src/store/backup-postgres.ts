@@ -1,9 +1,14 @@
 // Backup and restore for the shared engine: the rows of one moment into a backup file, and back in one transaction.
+import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Client } from 'pg';
+import { syncFolder } from '../kernel/durable-file.ts';
 import { faultpoint } from '../kernel/fault.ts';
+import { AUDIT_HEAD_FILE } from './audit-head.ts';
+import { backupRows } from './backup.ts';
 import { StoreOpenError } from './failure.ts';
-import { storedTables } from './migrations.ts';
+import { migrationsAfter, storedTables } from './migrations.ts';
 import { GATEWAY_LOCK, withOwnClient } from './postgres-connect.ts';
 import type { Row, SqlValue } from './sql.ts';
 
@@ -28,7 +33,7 @@ export async function copyFromPostgres(url: string, database: DatabaseSync, onPr
   await withOwnClient(url, async (client) => {
     // One snapshot for all tables, while the gateway goes on writing.
     await client.query('begin isolation level repeatable read read only');
-    for (const table of storedTables) {
+    for (const table of tablesIn(database)) {
       let rows = 0;
       for await (const page of pagesOf(client, table)) {
         const columns = Object.keys(page[0] as Row);
@@ -42,10 +47,34 @@ export async function copyFromPostgres(url: string, database: DatabaseSync, onPr
   });
 }
 
-export async function copyToPostgres(url: string, database: DatabaseSync, onProgress: Progress): Promise<void> {
+/**
+ * The way back from a migration: a backup, of the schema that the database still has, which an older Tenon restores.
+ * One that an earlier try left is replaced.
+ */
+export async function copyBeforeMigrating(options: { url: string; home: string; version: number; now: number }): Promise<void> {
+  const { url, home, version, now } = options;
+  const copy = join(home, `postgres.schema-${version}.db`);
+  const draft = `${copy}.new`;
+  rmSync(draft, { force: true });
+  await backupRows({ home, homeFiles: [AUDIT_HEAD_FILE], file: draft, now }, async (database) => {
+    takeBackTo(version, database);
+    await copyFromPostgres(url, database, () => {});
+  });
+  renameSync(draft, copy);
+  syncFolder(home);
+}
+
+/** Replaces everything that is stored; `keepOld` is called when no gateway can change it any more. */
+export async function copyToPostgres(
+  url: string,
+  database: DatabaseSync,
+  onProgress: Progress,
+  keepOld: () => Promise<unknown>,
+): Promise<void> {
   await withOwnClient(url, async (client) => {
     const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [GATEWAY_LOCK]);
     if (!rows[0]?.taken) throw new StoreOpenError('locked', 'A gateway is running on this PostgreSQL database; stop it first');
+    await keepOld();
     await client.query('begin');
     await client.query(`truncate ${storedTables.join(', ')}`);
     for (const table of storedTables) {
@@ -68,6 +97,31 @@ export async function copyToPostgres(url: string, database: DatabaseSync, onProg
     faultpoint('restore.before-commit');
     await client.query('commit');
   });
+}
+
+/** An empty store of the given schema in place of one of today's. */
+function takeBackTo(version: number, database: DatabaseSync): void {
+  // Virtual tables first: the tables behind them go with them.
+  const table = database.prepare(
+    `select name from sqlite_schema where type = 'table' and name not like 'sqlite!_%' escape '!' order by rootpage limit 1`,
+  );
+  for (let found = table.get(); found; found = table.get()) database.exec(`drop table "${String(found.name)}"`);
+  for (const { statements } of migrationsAfter(0, 'sqlite').slice(0, version)) {
+    for (const statement of statements) database.exec(statement);
+  }
+  for (const name of tablesIn(database)) database.exec(`delete from ${name}`);
+  database.exec(`pragma user_version = ${version}`);
+}
+
+/** Not all of them where the schema is an older one. */
+function tablesIn(database: DatabaseSync): (typeof storedTables)[number][] {
+  const names = new Set(
+    database
+      .prepare(`select name from sqlite_schema where type = 'table'`)
+      .all()
+      .map(({ name }) => name),
+  );
+  return storedTables.filter((table) => names.has(table));
 }
 
 async function* pagesOf(client: Client, table: (typeof storedTables)[number]): AsyncGenerator<Row[]> {

@@ -20,5 +20,5 @@ export async function openStore(settings: StoreSettings, listener: StoreListener
   }
   dropWriterThread();
   const { openPostgresStore } = await import('./postgres.ts');
-  return openPostgresStore({ url: settings.url, now: settings.now }, listener);
+  return openPostgresStore({ url: settings.url, home: settings.home, now: settings.now }, listener);
 }

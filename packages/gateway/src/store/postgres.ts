@@ -74,6 +74,8 @@ function noEffects(): Effects {
 export interface PostgresOptions {
   readonly url: string;
   readonly now: number;
+  /** Where a copy goes before an older store is migrated. Without a home there is none. */
+  readonly home?: string;
   readonly timeouts?: Partial<Timeouts>;
 }
 
@@ -420,7 +422,7 @@ async function connectFirst(pool: Pool): Promise<PoolClient> {
   }
 }
 
-async function migrate({ url }: PostgresOptions): Promise<void> {
+async function migrate({ url, home, now }: PostgresOptions): Promise<void> {
   await withOwnClient(url, async (client) => {
     await client.query('begin');
     try {
@@ -435,6 +437,10 @@ async function migrate({ url }: PostgresOptions): Promise<void> {
           'newer',
           `The database was written by a newer Tenon (schema ${version}, this one knows ${schemaVersion}); it was left as it is. Update Tenon`,
         );
+      }
+      if (home && version > 0 && version < schemaVersion) {
+        const { copyBeforeMigrating } = await import('./backup-postgres.ts');
+        await copyBeforeMigrating({ url, home, version, now });
       }
       for (const migration of migrationsAfter(version, 'postgres')) {
         for (const statement of migration.statements) await client.query(statement);
