@@ -1,11 +1,14 @@
 // PostgreSQL itself fails: killed in the middle of commits, restarted, out of connections. How a commit ended is looked up,
 // never guessed, and the gateway goes on by itself when the database is back.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { type ChaosWorld, openChaosWorld, readyBecomes, seed } from '../support/chaos.ts';
 import { openLink } from '../support/chaos-link.ts';
+import { startGatewayProcess } from '../support/gateway.ts';
 import { Ledger } from '../support/ledger.ts';
 import { type Postgres, startPostgres } from '../support/postgres.ts';
 import { createRandom } from '../support/random.ts';
@@ -93,6 +96,35 @@ test('PostgreSQL without a free connection: writes are refused with STORAGE, and
   await load.stop();
   await ledger.compareEvents(await ledger.compare(gateway));
   t.diagnostic(JSON.stringify(ledger.stats));
+});
+
+test('a connection that PostgreSQL ends in the same breath as it greets does not end the gateway', async () => {
+  verifies('foundation:postgres-faults');
+  const message = (type: string, body: Buffer) => {
+    const head = Buffer.from(`${type}    `);
+    head.writeInt32BE(body.length + 4, 1);
+    return Buffer.concat([head, body]);
+  };
+  const welcome = message('R', Buffer.alloc(4));
+  const ready = message('Z', Buffer.from('I'));
+  const goodbye = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0'));
+  const fickle = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end(Buffer.concat([welcome, ready, goodbye])));
+  });
+  fickle.listen(0, '127.0.0.1');
+  await once(fickle, 'listening');
+  const { port } = fickle.address() as AddressInfo;
+  try {
+    const start = startGatewayProcess({ config: `[store]\nengine = "postgres"\nurl = "postgres://tenon@127.0.0.1:${port}/x"\n` });
+    await assert.rejects(start, (error: Error & { exit: { code: number }; stderr: string }) => {
+      assert.equal(error.exit.code, 1);
+      assert.match(error.stderr, /^\{"code":.+\}\n$/, 'one line for the operator');
+      return true;
+    });
+  } finally {
+    fickle.close();
+  }
 });
 
 /** Right after kill -9 the old backends may still be there for a moment. */

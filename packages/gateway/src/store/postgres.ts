@@ -218,6 +218,8 @@ async function openPool(url: string, timeouts: Timeouts, sockets: Sockets, liste
   });
   // An idle connection that breaks must not end the process; the next query opens another.
   pool.on('error', (error) => listener.health({ ok: false, reason: `PostgreSQL: ${error.message}` }));
+  // Nor must one that breaks between being handed out and being used: whoever uses it finds it broken.
+  pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 
