@@ -5,11 +5,13 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writ
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
+import pg from 'pg';
 import { homeFiles } from '../../packages/gateway/src/home.ts';
 import { AUDIT_HEAD_FILE } from '../../packages/gateway/src/store/audit-head.ts';
 import { migrationsAfter } from '../../packages/gateway/src/store/migrations.ts';
 import { STORE_FILE } from '../../packages/gateway/src/store/open.ts';
 import { APPLICATION_ID } from '../../packages/gateway/src/store/sqlite-file.ts';
+import { openChaosWorld } from '../support/chaos.ts';
 import { cleanEnv, startGatewayProcess, temporaryHome, tenonBin } from '../support/gateway.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -207,4 +209,29 @@ test('a home that cannot be made is refused in one line', async (t) => {
   await using gateway = await startGatewayProcess({ home: join(folder, 'a', 'b', 'c') });
   assert.equal(basename(gateway.home), 'c');
   assert.equal(await gateway.stop(), 0);
+});
+
+test('doctor and restore on PostgreSQL: nothing is made by looking, and the old rows are kept', async () => {
+  verifies('foundation:doctor', 'foundation:backup');
+  await using world = await openChaosWorld('postgres');
+  world.writeConfig();
+  const nothing = await doctor(world.home);
+  assert.deepEqual([nothing.code, nothing.of('store')[0]?.severity], [0, 'info']);
+  const client = new pg.Client({ connectionString: world.databaseUrl });
+  await client.connect();
+  const { rows } = await client.query(`select 1 from pg_tables where schemaname = 'public'`);
+  await client.end();
+  assert.deepEqual([rows, readdirSync(world.home)], [[], ['tenon.toml']]);
+
+  const gateway = await world.start();
+  const file = join(world.home, 'x.db');
+  assert.equal((await tenon(['backup', file, '--home', world.home])).code, 0);
+  assert.equal(await gateway.stop(), 0);
+  const sound = await doctor(world.home);
+  assert.deepEqual([sound.code, sound.of('store')[0]?.severity], [0, 'ok']);
+  const restored = await tenon(['restore', file, '--yes', '--home', world.home]);
+  assert.equal(restored.code, 0, restored.stderr);
+  const [, kept] = /^The old store is kept as (.*)$/m.exec(restored.stderr) ?? [];
+  assert.match(kept ?? '', /postgres\.before-restore-\d+\.db$/);
+  assert.match((await doctor(world.home)).of('kept copies')[0]?.message ?? '', /^1 /);
 });

@@ -73,14 +73,12 @@ export async function restoreBackup({
       const backup = openBackup(source, BACKED_UP);
       backup.close();
       if (dryRun) return {};
-      if (settings['store.engine'] === 'sqlite') {
-        const { kept } = restoreSqlite(source, join(home, STORE_FILE), systemClock.now());
-        restoreFiles(home, withStoreOf(config, backup.files));
-        return kept === undefined ? {} : { kept };
-      }
-      await restorePostgres(config, source, onProgress);
+      const { kept } =
+        settings['store.engine'] === 'sqlite'
+          ? restoreSqlite(source, join(home, STORE_FILE), systemClock.now())
+          : await restorePostgres(config, source, onProgress);
       restoreFiles(home, withStoreOf(config, backup.files));
-      return {};
+      return kept === undefined ? {} : { kept };
     } finally {
       lock.release();
     }
@@ -199,22 +197,13 @@ async function lookAtPostgres(config: Config): Promise<Look> {
 }
 
 async function postgresVersion(url: string): Promise<number | undefined> {
-  const { loadPg } = await import('./store/postgres.ts');
-  const { pg } = await loadPg();
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  try {
-    await client.connect();
-  } catch (error) {
-    throw new StoreOpenError('unreachable', `Cannot reach PostgreSQL: ${(error as Error).message}; check store.url`, error);
-  }
-  try {
+  const { withOwnClient } = await import('./store/postgres-connect.ts');
+  return withOwnClient(url, async (client) => {
     const { rows: tables } = await client.query<{ name: string | null }>(`select to_regclass('tenon_schema')::text as name`);
     if (!tables[0]?.name) return undefined;
     const { rows } = await client.query<{ version: number }>('select coalesce(max(version), 0) as version from tenon_schema');
     return rows[0]?.version || undefined;
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 async function restorePostgres(config: Config, source: string, onProgress: Progress): Promise<{ kept: string }> {
