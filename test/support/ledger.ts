@@ -42,7 +42,8 @@ export class Ledger {
   readonly #histories = new Map<string, SessionHistory>();
   readonly #requests = new Map<string, Request>();
   readonly #underWay = new Set<Promise<unknown>>();
-  readonly #waiting = new Set<{ until: () => boolean; resolve: () => void }>();
+  readonly #waiting = new Set<{ until: () => boolean; resolve: () => void; reject: (error: Error) => void }>();
+  #writing = 0;
   #failure: Error | undefined;
 
   constructor({ seed, writers = 4, sessionsPerWriter = 6, observers = 2 }: LedgerOptions) {
@@ -68,7 +69,8 @@ export class Ledger {
   async load(door: Door): Promise<Load> {
     const stop = new AbortController();
     const links = await Promise.all(this.#writers.map((_, writer) => openLink(door, { from: addressOf(100 + writer) })));
-    const writing = links.map((link, writer) => this.#write(link, writer, stop.signal));
+    this.#writing = links.length;
+    const writing = links.map((link, writer) => this.#write(link, writer, stop.signal).finally(() => this.#ended()));
     return {
       links,
       stop: async () => {
@@ -80,10 +82,10 @@ export class Ledger {
     };
   }
 
-  /** Resolves as soon as it holds; looked at whenever something was sent or answered. */
+  /** Resolves as soon as it holds; looked at whenever something was sent or answered. Rejects when all writers were cut off. */
   until(holds: () => boolean): Promise<void> {
     if (holds()) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.add({ until: holds, resolve }));
+    return new Promise((resolve, reject) => this.#waiting.add({ until: holds, resolve, reject }));
   }
 
   /** Every request has ended. */
@@ -198,6 +200,13 @@ export class Ledger {
       }
     }
     await Promise.all(inFlight);
+  }
+
+  #ended(): void {
+    this.#writing--;
+    if (this.#writing > 0) return;
+    for (const waiting of this.#waiting) waiting.reject(new Error('Every writer was cut off'));
+    this.#waiting.clear();
   }
 
   #note(request: Request, outcome: Outcome): void {
