@@ -8,6 +8,7 @@ import { test, type TestContext } from 'node:test';
 import pg from 'pg';
 import { homeFiles } from '../../packages/gateway/src/home.ts';
 import { AUDIT_HEAD_FILE } from '../../packages/gateway/src/store/audit-head.ts';
+import { backupRows } from '../../packages/gateway/src/store/backup.ts';
 import { migrationsAfter } from '../../packages/gateway/src/store/migrations.ts';
 import { STORE_FILE } from '../../packages/gateway/src/store/open.ts';
 import { APPLICATION_ID } from '../../packages/gateway/src/store/sqlite-file.ts';
@@ -96,6 +97,15 @@ test('a backup touches no other file of its folder, and leaves none behind', asy
   assert.deepEqual(contentsOf(folder), before);
 });
 
+test('a backup does not replace a file that somebody made meanwhile', async (t) => {
+  verifies('foundation:backup');
+  const folder = makeFolder(t);
+  const file = join(folder, 'x.db');
+  const made = backupRows({ home: folder, homeFiles: [], file, now: 0 }, async () => writeFileSync(file, 'theirs'));
+  await assert.rejects(made, { message: `${file} exists already; choose another name` });
+  assert.deepEqual([readdirSync(folder), readFileSync(file, 'utf8')], [['x.db'], 'theirs']);
+});
+
 test('a backup that cannot be written says what is in the way', async (t) => {
   verifies('foundation:backup', 'foundation:cli-errors');
   const home = await usedHome(t);
@@ -147,6 +157,15 @@ test('doctor without a gateway writes nothing', async (t) => {
   assert.equal(sound.of('audit chain')[0]?.severity, 'ok');
   assert.match(sound.of('write-ahead log')[0]?.message ?? '', /bound 16\.0 MB/);
   assert.deepEqual(contentsOf(used), before);
+
+  const killed = makeFolder(t);
+  const gateway = await startGatewayProcess({ home: killed });
+  await gateway.kill();
+  const left = contentsOf(killed);
+  assert.ok(left['tenon.db-wal'] !== undefined);
+  assert.equal((await doctor(killed)).of('store')[0]?.severity, 'ok');
+  // The index of the log is SQLite's own scratch.
+  assert.deepEqual({ ...contentsOf(killed), 'tenon.db-shm': '' }, { ...left, 'tenon.db-shm': '' });
 });
 
 test('doctor leaves a store of an older schema as it is, and says what will happen to it', async (t) => {

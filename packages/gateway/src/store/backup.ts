@@ -73,19 +73,21 @@ export async function backupRows(
 
 async function intoBackup({ home, homeFiles, file }: BackupOptions, fill: (draft: string) => void | Promise<void>): Promise<BackupSummary> {
   checkPlace(file);
-  // A name that nobody else has, and for the owner only from its first byte on.
-  process.umask(0o077);
+  // A name that nobody else has.
   const draft = join(dirname(file), `.${basename(file).slice(0, 40)}.${randomId(9)}.draft`);
   // Before the rows: the head of the audit log that is kept apart may lag behind them, but never run ahead.
   const files = homeFiles
     .map((name) => [name, join(home, name)] as const)
     .filter(([, path]) => existsSync(path))
     .map(([name, path]) => [name, readFileSync(path)] as const);
+  // For the owner only, from its first byte on.
+  const umask = process.umask(0o077);
   try {
     await fill(draft);
     return finish(file, draft, files);
   } finally {
     clear(draft);
+    process.umask(umask);
   }
 }
 
