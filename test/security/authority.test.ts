@@ -435,8 +435,9 @@ test('S24 a bound credential with every scope can do nothing that is not about i
     if (row.bound !== undefined || row.scope === 'any') assert.equal(ok, true, `${name}: ${JSON.stringify(error)}`);
     else assert.equal(error?.details?.code, 'SESSION_BOUND', name);
   }
-  const { events } = (await bound.request('events.subscribe', { events: ['tick', 'presence', 'device.pair.requested', 'sessions.changed'] }))
-    .payload;
+  const { events } = (
+    await bound.request('events.subscribe', { events: ['tick', 'presence', 'device.pair.requested', 'sessions.changed'] })
+  ).payload;
   assert.deepEqual(events, ['tick', 'health', 'shutdown', 'sessions.changed']);
   await assertUnharmed(gateway);
 });
