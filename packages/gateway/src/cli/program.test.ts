@@ -122,7 +122,7 @@ test('a bad argument is named, with exit code 2', async (t) => {
   const cases: readonly [words: readonly string[], message: RegExp][] = [
     [['session', 'show', '../etc'], /<key> cannot be "agent:main:\.\.\/etc"; it must be/],
     [['session', 'new', 'agent:x:__proto__'], /<key> cannot be/],
-    [['session', 'rm', 'ok', '-x'], /unknown option '-x'/],
+    [['session', 'rm', 'ok', '-x'], /unknown option '-x' \(an argument that begins with - goes behind --\)/],
     [['session', 'rm', 'good', 'b a d'], /<keys\.\.\.> cannot be "agent:main:b a d"/],
     [['session', 'show'], /missing required argument 'key'/],
     [['session', 'show', 'a', 'b'], /too many arguments/],

@@ -152,8 +152,10 @@ function groupExamples(noun: string): string {
 }
 
 /** What commander says, in our words: one line, and its suggestion as the hint. */
-function toUsageError({ message }: CommanderError): CliError {
+function toUsageError({ code, message }: CommanderError): CliError {
   const [, said = '', similar] = /^(?:error: )?(.*?)\.?(?:\s*\(Did you mean (?:one of )?(.*)\?\))?$/s.exec(message) ?? [];
-  const hint = similar === undefined ? undefined : `did you mean ${similar.split(', ').map(quoted).join(' or ')}?`;
+  const isDashed = code === 'commander.unknownOption' && /'-[^-]/.test(said);
+  const dashed = isDashed ? 'an argument that begins with - goes behind --' : undefined;
+  const hint = similar === undefined ? dashed : `did you mean ${similar.split(', ').map(quoted).join(' or ')}?`;
   return usageError(said.replace(/\s*\n\s*/g, ' '), hint);
 }
