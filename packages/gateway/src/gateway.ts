@@ -1,6 +1,5 @@
 // The composition root: builds every part, and closes them in reverse. The only file that knows all of them.
 import { existsSync, rmSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { limits, type Settings } from '@tenon/protocol';
 import type { Config } from './config.ts';
@@ -23,6 +22,7 @@ import { handlers } from './rpc/handlers.ts';
 import { createHealthBoard } from './rpc/health.ts';
 import { createIncidents } from './rpc/incidents.ts';
 import { createTokenMint, digestOf } from './rpc/token-mint.ts';
+import { registerGauges, startUpkeep } from './rpc/upkeep.ts';
 import { initialiseAuditHead, openAuditKeeper } from './store/audit-head.ts';
 import { StoreOpenError } from './store/failure.ts';
 import { lockHome } from './store/lock.ts';
@@ -57,11 +57,6 @@ export class StartError extends Error {
   }
 }
 
-const SWEEP_EVERY_MS = 10_000;
-const DISK_CHECK_EVERY_MS = 2_000;
-const EXPIRY_CHECK_EVERY_MS = 500;
-/** With less than this the next write may fail half way through. */
-const MIN_FREE_BYTES = 1_048_576;
 /** For closing everything once draining is over. */
 const CLOSE_WITHIN_MS = limits.closeGraceMs.value + 1_000;
 
@@ -194,54 +189,8 @@ export async function startGateway({ config, version, token, clock = systemClock
     );
     const running = net;
 
-    for (const timer of [
-      clock.every(limits.tickIntervalMs.value, () => hub.publish('tick', { ts: clock.now() })),
-      clock.every(EXPIRY_CHECK_EVERY_MS, () => connections.expire(clock.now())),
-      clock.every(SWEEP_EVERY_MS, () => void sweep()),
-      clock.every(DISK_CHECK_EVERY_MS, () => void checkDisk()),
-    ]) {
-      closing(timer, (started) => started.cancel());
-    }
-
-    /** Contract: must not throw. A failure shows in the health of the store. */
-    async function sweep(): Promise<void> {
-      const keep = {
-        answerMs: limits.answerRetentionMs.value,
-        eventMs: limits.eventRetentionMs.value,
-        eventCount: limits.eventRetentionCount.value,
-        auditCount: limits.auditRetentionCount.value,
-        credentialMs: limits.credentialRetentionMs.value,
-      };
-      try {
-        while ((await store.write('retention.sweep', { at: clock.now(), keep })).more);
-      } catch (error) {
-        log.warn({ error }, 'cannot remove what is too old');
-      }
-    }
-
-    /** A store that failed is tried again, so that it is well without a restart once the cause is gone. */
-    async function checkDisk(): Promise<void> {
-      try {
-        const disk = await statfs(home);
-        const free = disk.bavail * disk.bsize;
-        health.set('disk', free < MIN_FREE_BYTES ? `only ${free} bytes are free` : undefined);
-      } catch (error) {
-        health.set('disk', `cannot be asked: ${(error as { code?: string }).code ?? 'unknown'}`);
-      }
-      if (!health.ok) await store.write('probe', { at: clock.now() }).catch(() => {});
-    }
-
-    registerGauges();
-    function registerGauges(): void {
-      metrics.gauge('tenon_connections', 'Authenticated connections.', () => connections.size);
-      metrics.gauge('tenon_events_head', 'Position of the last event.', () => hub.head);
-      metrics.gauge('tenon_healthy', '1 when every part is well.', () => Number(health.ok));
-      metrics.gauge('tenon_store_commits', 'Commits since start.', () => store.stats.commits);
-      metrics.gauge('tenon_store_operations', 'Operations since start.', () => store.stats.operations);
-      metrics.gauge('tenon_store_failures', 'Operations that failed because of the disk or database.', () => store.stats.failed);
-      metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
-      metrics.gauge('process_uptime_seconds', 'Seconds since start.', () => (clock.now() - startedAt) / 1000);
-    }
+    closing(startUpkeep({ home, store, clock, log, health, connections, events: hub }), (upkeep) => upkeep.stop());
+    registerGauges(metrics, { store, clock, health, connections, events: hub, startedAt });
 
     const runningFile = join(home, RUNNING_FILE);
     const stopped = Promise.withResolvers<void>();
