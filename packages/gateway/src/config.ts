@@ -17,6 +17,7 @@ import {
 } from '@tenon/protocol';
 import { parse, TomlError, type TomlTable } from 'smol-toml';
 import { lineOf } from './config-places.ts';
+import { CONFIG_FILE } from './home.ts';
 import { didYouMean } from './kernel/nearest.ts';
 
 export type SettingSource = 'default' | 'file' | 'environment' | 'flag';
@@ -54,7 +55,7 @@ export class ConfigError extends Error {
 /** Contract: throws only ConfigError. */
 export function loadConfig(input: ConfigInput): Config {
   const home = resolveHome(input.home, input.env);
-  const file = join(home, 'tenon.toml');
+  const file = join(home, CONFIG_FILE);
   const fromFile = parseConfigText(readConfigText(file), file);
   const values = new Map<SettingName, unknown>();
   const sources = new Map<SettingName, SettingSource>();

@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { limits, type Settings } from '@tenon/protocol';
 import type { Config } from './config.ts';
-import { HOME_KEY_FILE, openHomeSecrets, prepareHome, renewToken, RUNNING_FILE } from './home.ts';
+import { HOME_KEY_FILE, LOG_FOLDER, openHomeSecrets, prepareHome, renewToken, RUNNING_FILE } from './home.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { writeFileDurably } from './kernel/durable-file.ts';
 import { randomId } from './kernel/ids.ts';
@@ -77,7 +77,7 @@ export async function startGateway({ config, version, token, clock = systemClock
     const secrets = openHomeSecrets(home);
     const logBook = closing(
       openLogBook({
-        folder: join(home, 'logs'),
+        folder: join(home, LOG_FOLDER),
         level: settings['log.level'],
         maxBytes: settings['log.maxBytes'],
         files: settings['log.files'],

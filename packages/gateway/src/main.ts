@@ -23,7 +23,9 @@ export async function runGateway({ config, json, token }: RunOptions): Promise<n
   else {
     process.stdout.write(`Tenon ${version} is running at ${url}\n`);
     const warnings = gateway.warnings.map((warning) => `Warning: ${warning}\n`);
-    process.stderr.write(`Token file: ${tokenFile}\n${warnings.join('')}Try, in another terminal: npx tenon session new --title "First session"\nStop with Ctrl-C\n`);
+    process.stderr.write(
+      `Token file: ${tokenFile}\n${warnings.join('')}Try, in another terminal: npx tenon session new --title "First session"\nStop with Ctrl-C\n`,
+    );
   }
   // A gateway that is killed never gets to write its compile cache at exit.
   setImmediate(flushCompileCache);

@@ -1,9 +1,12 @@
 // Names for new things, and the digests that stand for secrets and bodies.
 import { createHash, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** 128 random bits in base64url unless told otherwise. */
+/** 128 random bits in base64url unless told otherwise. Never begins with `-`: people type ids as arguments. */
 export function randomId(bytes = 16): string {
-  return randomBytes(bytes).toString('base64url');
+  for (;;) {
+    const id = randomBytes(bytes).toString('base64url');
+    if (!id.startsWith('-')) return id;
+  }
 }
 
 export function sha256(text: string): string {

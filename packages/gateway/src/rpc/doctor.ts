@@ -7,6 +7,7 @@ import { type Finding, limits } from '@tenon/protocol';
 import { homeFiles, keptCopies, LOG_FOLDER } from '../home.ts';
 import type { LogBook } from '../kernel/log.ts';
 import { COUNTED_UP_TO } from '../store/retention.ts';
+import { WAL_BOUND_BYTES } from '../store/sqlite-file.ts';
 import type { Store, StoreReport } from '../store/store.ts';
 
 export interface Doctor {
@@ -34,7 +35,6 @@ type HomeCheck = (deps: DoctorDeps, fix: boolean) => Findings;
 /** Less free space than this and writes may soon be refused. */
 const LOW_DISK_BYTES = 256 * 1024 * 1024;
 /** The `journal_size_limit` of store/sqlite-file.ts: what a checkpoint leaves of the log. */
-const WAL_BOUND_BYTES = 16 * 1024 * 1024;
 
 const storeChecks: Readonly<Record<string, StoreCheck>> = {
   store: (store, report) => [

@@ -18,6 +18,9 @@ export const APPLICATION_ID = 0x544e4f4e;
 /** Up to this size the whole file is checked at every start; a larger one by `tenon doctor`. */
 const CHECKED_AT_START_BYTES = 16 * 1024 * 1024;
 
+/** What the write-ahead log shrinks back to. */
+export const WAL_BOUND_BYTES = 16 * 1024 * 1024;
+
 const HEADER = 'SQLite format 3\0';
 const SMALLEST_PAGE = 512;
 
@@ -142,7 +145,7 @@ function configure(database: DatabaseSync, maxBytes: number): void {
     pragma synchronous = full;
     pragma foreign_keys = on;
     pragma cache_size = -16384;
-    pragma journal_size_limit = 16777216;
+    pragma journal_size_limit = ${WAL_BOUND_BYTES};
     pragma wal_autocheckpoint = 1000`);
   if (maxBytes > 0) limitSize(database, maxBytes);
 }
