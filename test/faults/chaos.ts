@@ -97,13 +97,12 @@ async function runParts(): Promise<number> {
       row.error = error as Error;
     }
     row.seconds = (performance.now() - partStartedAt) / 1000;
-    if (!process.stdout.isTTY) console.log(`${part.name}: ${row.error ? 'failed' : 'passed'}`);
+    if (!process.stdout.isTTY) console.log(`${part.name}: ${stateOf(row)}`);
   }
   showProgress('');
   for (const { part, done, seconds, outcome, error } of rows) {
-    const state = error ? 'FAILED ' : done >= part.count ? 'passed ' : done > 0 ? 'partly ' : 'not run';
     console.log(
-      `${state}  ${part.name.padEnd(24)} ${part.promise.padEnd(14)} ${`${done} of ${part.count} ${part.unit}`.padEnd(26)} ${seconds.toFixed(0).padStart(5)} s  ${outcome}`,
+      `${stateOf({ part, done, error })}  ${part.name.padEnd(24)} ${part.promise.padEnd(14)} ${`${done} of ${part.count} ${part.unit}`.padEnd(26)} ${seconds.toFixed(0).padStart(5)} s  ${outcome}`,
     );
   }
   const failed = rows.filter(({ error }) => error);
@@ -114,6 +113,12 @@ async function runParts(): Promise<number> {
     console.log(`replay: npm run chaos -- --seed ${seed} --kills ${kills} --engine ${given.engine} --only "${part.name}"`);
   }
   return failed.length;
+}
+
+/** A part that ran out of time has not shown what it was asked for. */
+function stateOf({ part, done, error }: { part: Part; done: number; error?: Error | undefined }): string {
+  if (error) return 'FAILED ';
+  return done >= part.count ? 'passed ' : done > 0 ? 'partly ' : 'not run';
 }
 
 function showProgress(text: string): void {
@@ -261,9 +266,10 @@ function walCuts(): Part {
       const { cuts, different } = cutWal(origin, join(home, 'cut'), {
         last: count,
         every,
-        onCut: (done) => done % 64 === 0 && step(Math.min(count, done * every)),
+        onCut: (done) => done % 64 === 0 && step(Math.min(count, done)),
       });
       rmSync(home, { recursive: true });
+      step(Math.min(count, cuts));
       return `${cuts} cuts, ${different} different prefixes, nothing invented`;
     },
   };
