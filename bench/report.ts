@@ -46,7 +46,7 @@ export function toMarkdown(figures: readonly ReportedFigure[]): string {
   const lines = figures.map((figure) => `| ${[figure.what, ...cells(figure), figure.limitIs ?? ''].join(' | ')} |`);
   return ['| what | figure | limit | ratio | spread | budget | | the limit is |', '|---|--:|--:|--:|--:|---|---|---|', ...lines]
     .join('\n')
-    .replaceAll('|  |', '| |');
+    .replace(/\| {2}(?=\|)/g, '| ');
 }
 
 function cells({ figure, limit, ratio, spread, rounds, unit, budget, met }: ReportedFigure): string[] {

@@ -1,7 +1,7 @@
 // `npm run bench`: every figure of budgets.ts beside its limit, as a table on stdout and as JSON in bench/results/.
 // A benchmark is not a test: a missed budget is said and does not fail the run.
 import { execFileSync } from 'node:child_process';
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -102,7 +102,7 @@ async function measure(chosen: readonly Group[], plan: Plan): Promise<Report> {
     await world[Symbol.asyncDispose]();
     process.exit(130);
   };
-  process.once('SIGINT', interrupt);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt);
   try {
     for (const group of chosen) {
       progress.begin(group.what);
@@ -112,7 +112,7 @@ async function measure(chosen: readonly Group[], plan: Plan): Promise<Report> {
     }
   } finally {
     await world[Symbol.asyncDispose]();
-    process.off('SIGINT', interrupt);
+    for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, interrupt);
     progress.close();
   }
   return {
@@ -139,9 +139,10 @@ function currentCommit(): string {
 }
 
 function newestResult(): string {
-  const newest = globSync('*.json', { cwd: results }).sort().at(-1);
+  const files = globSync('*.json', { cwd: results }).map((name) => join(results, name));
+  const newest = files.sort((a, b) => statSync(a).mtimeMs - statSync(b).mtimeMs).at(-1);
   if (newest === undefined) throw new UsageError('bench/results is empty: run the benchmarks first');
-  return join(results, newest);
+  return newest;
 }
 
 /** Replaces what stands between the two marks; the words around it are written by hand. */
