@@ -3,7 +3,7 @@ import { flushCompileCache } from 'node:module';
 import type { Config } from './config.ts';
 import { version } from './version.ts';
 
-export { bootWriterAhead as prepareGateway } from './store/sqlite-thread.ts';
+export { adoptWriterThread } from './store/sqlite-thread.ts';
 
 export interface RunOptions {
   readonly config: Config;

@@ -1,10 +1,14 @@
 // The bundle's entry: the real world, and the end of the process.
+import type { Worker } from 'node:worker_threads';
+import { adoptWriterThread } from '../main.ts';
 import { runCli } from './program.ts';
 import type { Io } from './io.ts';
 
 export { runCli };
 
-export function main(): void {
+/** `writer`: the thread of the store, booted before this program was read. */
+export function main(writer?: Worker): void {
+  if (writer) adoptWriterThread(writer);
   // Whoever reads us may stop reading (`tenon events | head`): that ends the program, and is no error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   void runCli(process.argv.slice(2), processIo).then((code) => {

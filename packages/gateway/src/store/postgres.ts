@@ -333,7 +333,8 @@ const statementNames = new Map<string, string>();
 
 async function query(client: ClientBase, { text, values }: { text: string; values: readonly unknown[] }): Promise<QueryResult> {
   let name = statementNames.get(text);
-  if (name === undefined && statementNames.size < 512) {
+  // A search is planned anew each time: the plan that suits any words suits rare ones badly.
+  if (name === undefined && statementNames.size < 512 && !text.includes('::tsquery')) {
     name = `s${statementNames.size}`;
     statementNames.set(text, name);
   }

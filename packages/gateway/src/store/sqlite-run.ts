@@ -17,28 +17,36 @@ export interface SqliteRunner {
   query(query: Sql): QueryResult;
 }
 
-export function createSqliteRunner(database: DatabaseSync): SqliteRunner {
-  const byTemplate = new WeakMap<readonly string[], StatementSync>();
-  const byText = new Map<string, StatementSync>();
+interface Prepared {
+  readonly statement: StatementSync;
+  /** Asked once: asking costs more than a short query. */
+  readonly hasRows: boolean;
+}
 
-  function prepare(query: Sql): { statement: StatementSync; values: SqlValue[] } {
+export function createSqliteRunner(database: DatabaseSync): SqliteRunner {
+  const byTemplate = new WeakMap<readonly string[], Prepared>();
+  const byText = new Map<string, Prepared>();
+
+  function prepare(query: Sql): { prepared: Prepared; values: SqlValue[] } {
     const known = byTemplate.get(query.strings);
-    if (known) return { statement: known, values: query.values as SqlValue[] };
+    if (known) return { prepared: known, values: query.values as SqlValue[] };
     const { text, values } = render(query, 'sqlite');
-    let statement = byText.get(text);
-    if (!statement) {
+    let prepared = byText.get(text);
+    if (!prepared) {
       if (byText.size >= MAX_PREPARED) byText.clear();
-      statement = database.prepare(text);
-      byText.set(text, statement);
+      const statement = database.prepare(text);
+      prepared = { statement, hasRows: statement.columns().length > 0 };
+      byText.set(text, prepared);
       // Only a template without fragments always has the same text.
-      if (values === query.values) byTemplate.set(query.strings, statement);
+      if (values === query.values) byTemplate.set(query.strings, prepared);
     }
-    return { statement, values };
+    return { prepared, values };
   }
 
   function query(one: Sql): QueryResult {
-    const { statement, values } = prepare(one);
-    if (statement.columns().length > 0) {
+    const { prepared, values } = prepare(one);
+    const { statement, hasRows } = prepared;
+    if (hasRows) {
       const rows = statement.all(...values) as Row[];
       return { rows, changed: rows.length };
     }

@@ -1,13 +1,12 @@
-// The writer's thread. It takes as long to boot as the rest of the program takes to load, so `tenon start` boots it
-// first and the store picks it up when it gets there.
+// The writer's thread. It takes as long to boot as the rest of the program takes to load, so `tenon start` boots it before
+// anything else (bin/load-bundle.cjs), and the store picks it up when it gets there.
 import { dirname, extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 let ahead: Worker | undefined;
 
-export function bootWriterAhead(): void {
-  ahead = boot();
-  ahead.unref();
+export function adoptWriterThread(worker: Worker): void {
+  ahead = worker;
 }
 
 /** The thread that was booted ahead, or a new one. */
