@@ -36,15 +36,7 @@ _tenon() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" place='' word words='' options='' skip='' i
   for ((i = 1; i < COMP_CWORD; i++)); do
     word="\${COMP_WORDS[i]}"
-    if [[ -n $skip ]]; then skip=''; continue; fi
-    case "$word" in
-      ${valueOptions(options).join('|')}) skip=1 ;;
-      -*) ;;
-      *) case "\${place:+$place }$word" in ${nodes
-        .filter(({ path }) => path !== '')
-        .map(({ path }) => quote(path))
-        .join('|')}) place="\${place:+$place }$word" ;; esac ;;
-    esac
+${walkOn(nodes, options)}
   done
   case "$previous" in
 ${options
@@ -63,6 +55,17 @@ ${places.join('\n')}
 complete -F _tenon tenon`;
 }
 
+/** How bash and zsh find the command that a line has come to, one word at a time. */
+function walkOn(nodes: readonly CompletionNode[], options: ReturnType<typeof allOptions>): string {
+  const paths = nodes.filter(({ path }) => path !== '').map(({ path }) => quote(path));
+  return `    if [[ -n $skip ]]; then skip=''; continue; fi
+    case "$word" in
+      ${valueOptions(options).join('|')}) skip=1 ;;
+      -*) ;;
+      *) case "\${place:+$place }$word" in ${paths.join('|')}) place="\${place:+$place }$word" ;; esac ;;
+    esac`;
+}
+
 function zsh(nodes: readonly CompletionNode[]): string {
   const options = allOptions(nodes);
   const described = (pairs: readonly (readonly [string, string])[]) =>
@@ -77,15 +80,7 @@ _tenon() {
   local -a choices flags
   for ((i = 2; i < CURRENT; i++)); do
     word="\${words[i]}"
-    if [[ -n $skip ]]; then skip=''; continue; fi
-    case "$word" in
-      ${valueOptions(options).join('|')}) skip=1 ;;
-      -*) ;;
-      *) case "\${place:+$place }$word" in ${nodes
-        .filter(({ path }) => path !== '')
-        .map(({ path }) => quote(path))
-        .join('|')}) place="\${place:+$place }$word" ;; esac ;;
-    esac
+${walkOn(nodes, options)}
   done
   case "\${words[CURRENT-1]}" in
 ${options
