@@ -33,7 +33,16 @@ export function readIfThere(file: string): string | undefined {
 
 /** Makes the entries of a folder durable. */
 export function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r');
+  sync(folder, 'r');
+}
+
+/** Makes what somebody else wrote into a file durable. */
+export function syncFile(file: string): void {
+  sync(file, 'r+');
+}
+
+function sync(path: string, flags: 'r' | 'r+'): void {
+  const handle = openSync(path, flags);
   try {
     fsyncSync(handle);
   } finally {

@@ -6,7 +6,6 @@ import {
   closeSync,
   constants,
   existsSync,
-  fsyncSync,
   linkSync,
   openSync,
   readFileSync,
@@ -16,7 +15,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { readIfThere, syncFolder, writeFileDurably } from '../kernel/durable-file.ts';
+import { readIfThere, syncFile, syncFolder, writeFileDurably } from '../kernel/durable-file.ts';
 import { faultpoint } from '../kernel/fault.ts';
 import { randomId } from '../kernel/ids.ts';
 import { appendAudit } from './audit.ts';
@@ -267,13 +266,4 @@ export function restoreFiles(home: string, files: ReadonlyMap<string, Buffer>): 
 
 function clear(draft: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal', '.new']) rmSync(draft + suffix, { force: true });
-}
-
-function syncFile(file: string): void {
-  const handle = openSync(file, 'r+');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }

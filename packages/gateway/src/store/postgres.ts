@@ -8,7 +8,7 @@ import { randomId } from '../kernel/ids.ts';
 import { createLanes } from '../kernel/lane.ts';
 import { createPlaces } from '../kernel/places.ts';
 import type { AnswerSlot } from './answers.ts';
-import { type PlainFailure, StoreOpenError } from './failure.ts';
+import { failureOf, type PlainFailure, StoreOpenError } from './failure.ts';
 import { toGatewayError } from './gateway-error.ts';
 import { migrationsAfter, schemaVersion } from './migrations.ts';
 import { laneOf, operationOf, type ReadName, reads, type WriteName } from './operations.ts';
@@ -20,7 +20,6 @@ import {
   type EmitStep,
   type Operation,
   type QueryResult,
-  Refusal,
   refuse,
   render,
   type Row,
@@ -506,19 +505,8 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
 }
 
 function toFailure(error: unknown): PlainFailure {
-  if (error instanceof Refusal) {
-    return {
-      kind: error.code === 'STORAGE' ? 'storage' : 'refused',
-      code: error.code,
-      message: error.message,
-      ...(error.details === undefined ? {} : { details: error.details }),
-    };
-  }
-  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const code = (error as { code?: string }).code ?? '';
   // 53: out of disk, memory or connections. 57: cancelled or shutting down. 58: system error. 25006: read-only.
-  if (isConnectionLoss(error) || /^(53|57|58|25006)/.test(code) || isPassing(error) || isLeftAborted(error)) {
-    return { kind: 'storage', code: 'STORAGE', message: 'The database is not available', cause };
-  }
-  return { kind: 'bug', code: 'INTERNAL', message: error instanceof Error ? error.message : String(error), cause };
+  const isAway = isConnectionLoss(error) || /^(53|57|58|25006)/.test(code) || isPassing(error) || isLeftAborted(error);
+  return failureOf(error, isAway ? 'The database is not available' : undefined);
 }

@@ -1,10 +1,10 @@
 // The SQLite file: found sound and ours, or named and left alone. A new store is made beside its place and moved there
 // when it is whole, so an empty file under its name is never ours.
-import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, copyFileSync, existsSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { DatabaseSync } from 'node:sqlite';
-import { syncFolder } from '../kernel/durable-file.ts';
+import { syncFile, syncFolder } from '../kernel/durable-file.ts';
 import { faultpoint } from '../kernel/fault.ts';
 import { randomId } from '../kernel/ids.ts';
 import { migrationsAfter, schemaVersion } from './migrations.ts';
@@ -175,9 +175,7 @@ function copyBefore(database: DatabaseSync, file: string, version: number): void
   database.exec('pragma wal_checkpoint(truncate)');
   const copy = `${file}.schema-${version}`;
   copyFileSync(file, `${copy}.new`);
-  const handle = openSync(`${copy}.new`, 'r+');
-  fsyncSync(handle);
-  closeSync(handle);
+  syncFile(`${copy}.new`);
   renameSync(`${copy}.new`, copy);
   syncFolder(dirname(file));
   faultpoint('store.after-copy');

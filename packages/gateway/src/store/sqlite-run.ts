@@ -1,8 +1,8 @@
 // Runs operations on a SQLite connection, synchronously. The writer thread and the reader on the main thread share it.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { EmitStep, AuditHead, Operation, QueryResult, Row, Sql, SqlValue } from './sql.ts';
-import { Refusal, render } from './sql.ts';
-import type { PlainFailure } from './failure.ts';
+import { render } from './sql.ts';
+import { failureOf, type PlainFailure } from './failure.ts';
 
 export interface RunEffects {
   readonly emitted: EmitStep[];
@@ -95,16 +95,6 @@ export function isFull(error: unknown): boolean {
 }
 
 export function toFailure(error: unknown): PlainFailure {
-  if (error instanceof Refusal) {
-    return {
-      kind: 'refused',
-      code: error.code,
-      message: error.message,
-      ...(error.details === undefined ? {} : { details: error.details }),
-    };
-  }
   const reason = storageReason(error);
-  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  if (reason) return { kind: 'storage', code: 'STORAGE', message: `Cannot write: ${reason}`, cause };
-  return { kind: 'bug', code: 'INTERNAL', message: error instanceof Error ? error.message : String(error), cause };
+  return failureOf(error, reason && `Cannot write: ${reason}`);
 }
