@@ -1,3 +1,13 @@
+export {
+  Approval,
+  ApprovalRule,
+  Decision,
+  decisions,
+  PermissionMode,
+  permissionModes,
+  Risk,
+  risks,
+} from './approval.ts';
 export { capabilities, ConnectParams, DeviceProof, deviceSigningText, HelloOk } from './connect.ts';
 export { ErrorShape, errorCodes, errors, GatewayError, type ErrorCode } from './errors.ts';
 export {
@@ -17,10 +27,34 @@ export { isMethodName, methodNames, methodRow, methods, type KeyedMethod, type M
 export { Device, PairingRequest, Token } from './methods/access.ts';
 export type { MethodSpec } from './methods/row.ts';
 export { AuditRecord, Finding, LogLevel, LogRecord, logLevels, type ConfigResult } from './methods/system.ts';
+export { AgentConfig, AgentInfo, DEMO_MODEL_ID, ModelConfig, ModelInfo, modelProviders, type ModelProvider } from './model.ts';
 export { DEFAULT_AGENT_ID, RESERVED_KEYS, SessionKey } from './names.ts';
 export { expandScopes, missingScopes, ScopeList, scopeNames, scopes, type Scope } from './scopes.ts';
 export { Session } from './session.ts';
 export { isSettingName, settingNames, settingRow, settings, type SettingName, type Settings, type SettingValue } from './settings.ts';
 export { ClientInfo, Health, PresenceEntry, Status } from './status.ts';
+export {
+  AssistantMessage,
+  Entry,
+  ImageBlock,
+  imageTypes,
+  JsonObject,
+  Message,
+  QueueMode,
+  queueModes,
+  Run,
+  RunEnd,
+  runEnds,
+  TextBlock,
+  ThinkingLevel,
+  thinkingLevels,
+  ToolCallBlock,
+  ToolResultMessage,
+  TreeNode,
+  Usage,
+  UserMessage,
+  type EntryDraft,
+  type EntryOf,
+} from './transcript.ts';
 export { explain, matches, reading } from './validate.ts';
 export { visible } from './visible.ts';

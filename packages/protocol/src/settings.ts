@@ -1,7 +1,10 @@
 // Every setting of tenon.toml: dotted name → schema, default, and when a change takes effect. The file's tables, the
 // environment variables, the flags of `tenon start`, `config.get/patch` and the reference docs are derived from these rows.
 import { Type, type Static, type TSchema } from 'typebox';
+import { PermissionMode } from './approval.ts';
 import { LogLevel } from './methods/system.ts';
+import { AgentConfig, ModelConfig, ModelId } from './model.ts';
+import { QueueMode, ThinkingLevel } from './transcript.ts';
 
 interface SettingSpec {
   readonly summary: string;
@@ -110,6 +113,131 @@ export const settings = {
     summary: 'Rotated log files that are kept.',
     schema: Type.Integer({ minimum: 1, maximum: 100 }),
     default: 5,
+    takesEffect: 'restart',
+  },
+  models: {
+    summary: 'The models that agents can use, beside the built-in `demo`: one `[[models]]` each.',
+    schema: Type.Array(ModelConfig, { maxItems: 256 }),
+    default: [] as Static<typeof ModelConfig>[],
+    takesEffect: 'restart',
+  },
+  'model.default': {
+    summary: 'The model of agents that name none. Empty: the first of `models`, or `demo` where there is none.',
+    schema: Type.Union([Type.Literal(''), ModelId], { description: 'the id of a model' }),
+    default: '',
+    takesEffect: 'restart',
+    env: 'TENON_MODEL',
+  },
+  'model.fallbacks': {
+    summary: 'Models that are tried, in order, when the chosen one stays overloaded or away.',
+    schema: Type.Array(ModelId, { maxItems: 8 }),
+    default: [] as string[],
+    takesEffect: 'restart',
+  },
+  'model.thinking': {
+    summary: 'How long a model thinks before it answers, where it can.',
+    schema: ThinkingLevel,
+    default: 'off',
+    takesEffect: 'restart',
+  },
+  'model.idleTimeoutMs': {
+    summary: 'A model that sends nothing for this long counts as hung.',
+    schema: Type.Integer({ minimum: 100, maximum: 3_600_000 }),
+    default: 120_000,
+    takesEffect: 'restart',
+  },
+  'model.attempts': {
+    summary: 'How often an overloaded or unreachable model is asked before the next one is tried.',
+    schema: Type.Integer({ minimum: 1, maximum: 20 }),
+    default: 4,
+    takesEffect: 'restart',
+  },
+  agents: {
+    summary: 'The agents: one `[[agents]]` each. The agent `main` is there without being named.',
+    schema: Type.Array(AgentConfig, { maxItems: 256 }),
+    default: [] as Static<typeof AgentConfig>[],
+    takesEffect: 'restart',
+  },
+  'agent.permissions': {
+    summary: 'What agents may do without asking, where they or the session do not say otherwise.',
+    schema: PermissionMode,
+    default: 'ask',
+    takesEffect: 'restart',
+  },
+  'agent.queue': {
+    summary: 'What happens to a message that arrives while the agent is busy.',
+    schema: QueueMode,
+    default: 'collect',
+    takesEffect: 'restart',
+  },
+  'agent.maxSteps': {
+    summary: 'Model calls of one turn at most.',
+    schema: Type.Integer({ minimum: 1, maximum: 10_000 }),
+    default: 100,
+    takesEffect: 'restart',
+  },
+  'agent.maxTurnCostUsd': {
+    summary: 'What one turn may cost, in US dollars. 0: no limit.',
+    schema: Type.Number({ minimum: 0, maximum: 1_000_000 }),
+    default: 0,
+    takesEffect: 'restart',
+  },
+  'approvals.expireMs': {
+    summary: 'A question that nobody answers for this long is denied.',
+    schema: Type.Integer({ minimum: 1_000, maximum: 604_800_000 }),
+    default: 3_600_000,
+    takesEffect: 'restart',
+  },
+  'exec.policy': {
+    summary: '`deny`: no programs. `ask`: each asks. `allow-list`: those of `exec.allow` run, the others ask.',
+    schema: Type.Enum(['deny', 'ask', 'allow-list']),
+    default: 'ask',
+    takesEffect: 'restart',
+  },
+  'exec.allow': {
+    summary:
+      'Commands that may run without asking, such as `git status`. The words must be exactly these; a last word `*` stands for any further words.',
+    schema: Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), { maxItems: 256 }),
+    default: [] as string[],
+    takesEffect: 'restart',
+  },
+  'exec.sandbox': {
+    summary:
+      '`auto`: programs run in a sandbox where the system has one. `require`: they do not run without. `off`: they never run in one.',
+    schema: Type.Enum(['auto', 'require', 'off']),
+    default: 'auto',
+    takesEffect: 'restart',
+  },
+  'exec.network': {
+    summary: 'Whether programs in the sandbox reach the network. The port of the gateway stays closed to them without it.',
+    schema: Type.Boolean(),
+    default: false,
+    takesEffect: 'restart',
+  },
+  'exec.unsandboxed': {
+    summary: 'Without a sandbox a program always asks. `policy`: `exec.policy` decides all the same.',
+    schema: Type.Enum(['ask', 'policy']),
+    default: 'ask',
+    takesEffect: 'restart',
+  },
+  'exec.env': {
+    summary: 'Names of variables that programs get from the environment of the gateway, beside PATH, LANG and the like.',
+    schema: Type.Array(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$', description: 'the name of an environment variable' }), {
+      maxItems: 64,
+    }),
+    default: [] as string[],
+    takesEffect: 'restart',
+  },
+  'exec.timeoutMs': {
+    summary: 'How long a program may run when the call says nothing.',
+    schema: Type.Integer({ minimum: 100, maximum: 86_400_000 }),
+    default: 120_000,
+    takesEffect: 'restart',
+  },
+  'web.allowPrivate': {
+    summary: 'Hosts with private addresses that `web_fetch` may reach all the same.',
+    schema: Type.Array(HostName, { maxItems: 64 }),
+    default: [] as string[],
     takesEffect: 'restart',
   },
 } as const satisfies Record<string, SettingSpec>;
