@@ -1,10 +1,13 @@
 // Every event: name → who may see it, what it carries, and whether it is kept.
 import { Type, type Static, type TSchema } from 'typebox';
+import { Approval, Decision } from './approval.ts';
 import { DeviceId, PairingRequest } from './methods/access.ts';
 import { Count, Epoch, Position, RandomId, SessionKey, Timestamp } from './names.ts';
 import type { Scope } from './scopes.ts';
 import { Session } from './session.ts';
 import { Health, PresenceEntry } from './status.ts';
+import { RunStream } from './run-stream.ts';
+import { Entry, EntryId, ImageBlock, RunEnd, RunId, TextBlock } from './transcript.ts';
 
 interface EventSpec {
   readonly summary: string;
@@ -63,6 +66,58 @@ export const events = {
         key: SessionKey,
         reason: Type.Enum(['create', 'patch', 'reset', 'delete']),
         session: Type.Optional(Session),
+      },
+      closed,
+    ),
+  },
+  agent: {
+    summary: 'What a run does right now: the text as it comes, tools as they work. `seq` counts within the run.',
+    scope: 'operator.read',
+    durable: false,
+    sessionField: 'sessionKey',
+    payload: RunStream,
+  },
+  chat: {
+    summary:
+      'The transcript has changed: a message waits, a turn began, an entry was added, a turn ended (once per run), or the leaf moved.',
+    scope: 'operator.read',
+    durable: true,
+    sessionField: 'sessionKey',
+    payload: Type.Object(
+      {
+        sessionKey: SessionKey,
+        kind: Type.Enum(['queued', 'started', 'entry', 'ended', 'moved']),
+        runId: Type.Optional(RunId),
+        /** What waits to be told, without its images. */
+        content: Type.Optional(Type.Array(Type.Union([TextBlock, ImageBlock]))),
+        entryId: Type.Optional(EntryId),
+        /** Left out when it is large: read it with `chat.history`. */
+        entry: Type.Optional(Entry),
+        leafId: Type.Optional(Type.Union([EntryId, Type.Null()])),
+        end: Type.Optional(RunEnd),
+      },
+      closed,
+    ),
+  },
+  'approval.requested': {
+    summary: 'Something waits for an answer of the operator.',
+    scope: 'operator.approvals',
+    durable: true,
+    sessionField: 'sessionKey',
+    payload: Type.Object({ sessionKey: SessionKey, approval: Approval }, closed),
+  },
+  'approval.resolved': {
+    summary: 'It was answered, has expired, or is no longer needed.',
+    scope: 'operator.approvals',
+    durable: true,
+    sessionField: 'sessionKey',
+    payload: Type.Object(
+      {
+        sessionKey: SessionKey,
+        id: RandomId,
+        state: Type.Enum(['allowed', 'denied', 'expired', 'voided']),
+        decision: Type.Optional(Decision),
+        decidedBy: Type.Optional(Type.String()),
       },
       closed,
     ),

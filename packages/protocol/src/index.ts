@@ -8,6 +8,14 @@ export {
   Risk,
   risks,
 } from './approval.ts';
+export {
+  CommandInfo,
+  commandNames,
+  commands,
+  isCommandName,
+  parseCommand,
+  type CommandName,
+} from './commands.ts';
 export { capabilities, ConnectParams, DeviceProof, deviceSigningText, HelloOk } from './connect.ts';
 export { ErrorShape, errorCodes, errors, GatewayError, type ErrorCode } from './errors.ts';
 export {
@@ -31,8 +39,10 @@ export { AgentConfig, AgentInfo, DEMO_MODEL_ID, ModelConfig, ModelInfo, modelPro
 export { DEFAULT_AGENT_ID, RESERVED_KEYS, SessionKey } from './names.ts';
 export { expandScopes, missingScopes, ScopeList, scopeNames, scopes, type Scope } from './scopes.ts';
 export { Session } from './session.ts';
+export { RunStream, runPhases } from './run-stream.ts';
 export { isSettingName, settingNames, settingRow, settings, type SettingName, type Settings, type SettingValue } from './settings.ts';
 export { ClientInfo, Health, PresenceEntry, Status } from './status.ts';
+export { EffectiveTool, SandboxState, ToolInfo } from './tool.ts';
 export {
   AssistantMessage,
   Entry,

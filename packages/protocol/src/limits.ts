@@ -58,6 +58,13 @@ export const limits = {
     unit: 'ms',
     summary: 'How long a token or device is still listed after it was revoked or has expired.',
   },
+  messageChars: { value: 262_144, unit: 'count', summary: 'Characters of one message.' },
+  messageImages: { value: 8, unit: 'count', summary: 'Images of one message.' },
+  imageBytes: { value: 4_194_304, unit: 'bytes', summary: 'One image, in base64.' },
+  waitMs: { value: 600_000, unit: 'ms', summary: 'How long one `agent.wait` waits at most.' },
+  httpBodyBytes: { value: 8_388_608, unit: 'bytes', summary: 'The body of one HTTP request.' },
+  importBytes: { value: 67_108_864, unit: 'bytes', summary: 'The body of one import of a session.' },
+  importEntries: { value: 100_000, unit: 'count', summary: 'Entries of one import of a session.' },
   pageSize: { value: 200, unit: 'count', summary: 'Rows of one page of a list.' },
 } as const satisfies Record<string, LimitSpec>;
 

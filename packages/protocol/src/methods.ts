@@ -2,13 +2,19 @@
 // `hello-ok`, the reference docs, JSON Schema, Swift models and the contract tests are derived from these rows.
 import type { Static } from 'typebox';
 import { accessMethods } from './methods/access.ts';
+import { agentMethods } from './methods/agents.ts';
+import { chatMethods } from './methods/chat.ts';
 import type { MethodSpec } from './methods/row.ts';
 import { sessionMethods } from './methods/sessions.ts';
 import { systemMethods } from './methods/system.ts';
+import { transcriptMethods } from './methods/transcripts.ts';
 
 export const methods = {
   ...systemMethods,
   ...sessionMethods,
+  ...transcriptMethods,
+  ...chatMethods,
+  ...agentMethods,
   ...accessMethods,
 } satisfies Record<string, MethodSpec>;
 

@@ -69,6 +69,12 @@ export const accessMethods = {
     },
     result: NewToken,
   }),
+  'signin.create': write({
+    summary: 'Make a code that signs one browser in, once and soon, with at most the scopes of the caller. `url` carries it.',
+    scope: 'operator.pairing',
+    params: { scopes: Type.Optional(ScopeList) },
+    result: Type.Object({ url: Type.String(), expiresAt: Timestamp }, closed),
+  }),
   'tokens.rotate': write({
     summary: 'Give a token a new secret; sockets that use the old one are closed.',
     scope: 'operator.pairing',

@@ -30,6 +30,12 @@ export function read<Properties extends TProperties, Result extends TSchema>(row
   return { ...row, repeat: 'safe' as const, params: Type.Object(row.params, closed) };
 }
 
+/** A method that starts a run: the idempotency key is required, because it is the id of the run. */
+export function start<Properties extends TProperties, Result extends TSchema>(row: Row<Properties, Result>) {
+  const params: Properties & { idempotencyKey: typeof IdempotencyKey } = { ...row.params, idempotencyKey: IdempotencyKey };
+  return { ...row, repeat: 'keyed' as const, params: Type.Object(params, closed) };
+}
+
 /** A method with a side effect: its params also take an `idempotencyKey`. */
 export function write<Properties extends TProperties, Result extends TSchema>(row: Row<Properties, Result>) {
   const params: Properties & { idempotencyKey: TOptional<typeof IdempotencyKey> } = {
