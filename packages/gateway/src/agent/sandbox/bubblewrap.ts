@@ -1,0 +1,24 @@
+// The profile through bubblewrap.
+import type { Profile } from './profile.ts';
+
+export function bubblewrapArgv(argv: readonly string[], profile: Profile): string[] {
+  return [
+    'bwrap',
+    '--die-with-parent',
+    '--new-session',
+    ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...(profile.network ? [] : ['--unshare-net']),
+    ...['--cap-drop', 'ALL'],
+    ...profile.readOnly.flatMap((folder) => ['--ro-bind', folder, folder]),
+    ...profile.links.flatMap(({ at, to }) => ['--symlink', to, at]),
+    ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
+    ...profile.emptied.flatMap((folder) => ['--tmpfs', folder]),
+    ...profile.blanked.flatMap((file) => ['--ro-bind', '/dev/null', file]),
+    ...['--bind', profile.workspace, profile.workspace],
+    ...profile.emptiedInside.flatMap((folder) => ['--tmpfs', folder, '--remount-ro', folder]),
+    ...['--remount-ro', '/'],
+    ...['--chdir', profile.cwd],
+    '--',
+    ...argv,
+  ];
+}

@@ -1,0 +1,111 @@
+// What a program in the sandbox finds: a root of its own with the system read-only, the workspace, and nothing else. A
+// profile is the plan; bubblewrap.ts and unshare.ts carry it out, each with its tool.
+import { lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, relative } from 'node:path';
+
+export interface SandboxPolicy {
+  /** The real path of the one folder that can be written. */
+  readonly workspace: string;
+  /** Where the program starts, inside the workspace. */
+  readonly cwd: string;
+  /** Folders that are never seen, wherever they lie: Tenon's home. Inside one of them only the workspace is seen. */
+  readonly hidden: readonly string[];
+  /** The user's home: not seen, unless it is or lies in the workspace. */
+  readonly userHome: string;
+  /** Further folders that are seen read-only, such as that of a Node that lives in the user's home. */
+  readonly readOnly: readonly string[];
+  readonly network: boolean;
+}
+
+export interface Profile {
+  /** Links of the root, such as /bin to usr/bin. */
+  readonly links: readonly { readonly at: string; readonly to: string }[];
+  readonly readOnly: readonly string[];
+  /** Mounts inside those, which have to be made read-only one by one. */
+  readonly readOnlyInside: readonly string[];
+  /** Folders inside what is read-only that are replaced by an empty one before the workspace is put in place. */
+  readonly emptied: readonly string[];
+  /** Files that are replaced by an empty one. */
+  readonly blanked: readonly string[];
+  readonly workspace: string;
+  /** Folders inside the workspace that are replaced by an empty one. */
+  readonly emptiedInside: readonly string[];
+  readonly cwd: string;
+  readonly network: boolean;
+}
+
+const ROOT_FOLDERS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
+const SYSTEM_FOLDERS = ['/usr', '/etc', '/opt', '/nix', '/gnu'];
+/** Readable by root: a gateway that runs as root would hand them on. */
+const SECRET_FILES = ['/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/sudoers', '/etc/security/opasswd'];
+const SECRET_FOLDERS = ['/etc/ssh', '/etc/sudoers.d', '/etc/ssl/private', '/etc/NetworkManager/system-connections'];
+
+export function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || (!way.startsWith('../') && way !== '..' && !isAbsolute(way));
+}
+
+export function profileOf(policy: SandboxPolicy): Profile {
+  const links: { at: string; to: string }[] = [];
+  const readOnly: string[] = [];
+  for (const folder of ROOT_FOLDERS) {
+    const kind = lstatSync(folder, { throwIfNoEntry: false });
+    if (kind?.isSymbolicLink()) links.push({ at: folder, to: readlinkSync(folder) });
+    else if (kind?.isDirectory()) readOnly.push(folder);
+  }
+  const programs = policy.readOnly.filter((folder) => maybeShown(folder, policy));
+  for (const folder of [...SYSTEM_FOLDERS, ...programs]) {
+    if (isFolder(folder) && !readOnly.some((seen) => isInside(folder, seen))) readOnly.push(folder);
+  }
+  const names = policy.network ? nameResolution(readOnly) : [];
+  const hidden = [...policy.hidden, policy.userHome];
+  return {
+    links,
+    readOnly: [...readOnly, ...names],
+    readOnlyInside: mountPoints().filter((point) => readOnly.some((folder) => point !== folder && isInside(point, folder))),
+    emptied: [
+      ...SECRET_FOLDERS.filter(isFolder),
+      ...hidden.filter((folder) => isFolder(folder) && readOnly.some((seen) => isInside(folder, seen))),
+    ],
+    blanked: SECRET_FILES.filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile()),
+    workspace: policy.workspace,
+    emptiedInside: policy.hidden.filter(
+      (folder) => isFolder(folder) && isInside(folder, policy.workspace) && !isInside(policy.workspace, folder),
+    ),
+    cwd: policy.cwd,
+    network: policy.network,
+  };
+}
+
+/** A folder of programs may lie in the user's home, but must not hold it, nor anything of Tenon's. */
+function maybeShown(folder: string, policy: SandboxPolicy): boolean {
+  if (isInside(policy.userHome, folder)) return false;
+  return policy.hidden.every((home) => !isInside(folder, home) && !isInside(home, folder));
+}
+
+/** /etc/resolv.conf is often a link to a place that is not shown. */
+function nameResolution(readOnly: readonly string[]): string[] {
+  try {
+    const real = realpathSync('/etc/resolv.conf');
+    return readOnly.some((folder) => isInside(real, folder)) ? [] : [dirname(real)];
+  } catch {
+    return [];
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function mountPoints(): string[] {
+  let table: string;
+  try {
+    table = readFileSync('/proc/self/mountinfo', 'utf8');
+  } catch {
+    return [];
+  }
+  return table.split('\n').flatMap((line) => {
+    const point = line.split(' ')[4];
+    return point ? [point.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))] : [];
+  });
+}

@@ -1,0 +1,81 @@
+// Which sandbox this system has, found by running a program in it once. Where there is none, the reason is for people:
+// the status shows it, and the policy asks before each program.
+import type { spawn } from 'node:child_process';
+import { mkdtempSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bubblewrapArgv } from './bubblewrap.ts';
+import { profileOf, type SandboxPolicy } from './profile.ts';
+import { unshareArgv } from './unshare.ts';
+
+export type SandboxKind = 'bubblewrap' | 'unshare' | 'none';
+
+export interface DetectedSandbox {
+  readonly kind: SandboxKind;
+  readonly reason: string;
+}
+
+export type Spawn = typeof spawn;
+
+const PROBE_TIMEOUT_MS = 10_000;
+const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin';
+
+/** The words that run `argv` in a sandbox of this kind. */
+export function wrap(kind: 'bubblewrap' | 'unshare', argv: readonly string[], policy: SandboxPolicy): string[] {
+  const profile = profileOf(policy);
+  if (kind === 'bubblewrap') return bubblewrapArgv(argv, profile);
+  return unshareArgv(argv, profile, { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
+}
+
+export async function detectSandbox(spawnProgram: Spawn): Promise<DetectedSandbox> {
+  if (process.platform !== 'linux') return { kind: 'none', reason: `there is no sandbox for programs on ${process.platform}` };
+  const failures: string[] = [];
+  for (const [kind, tool] of [
+    ['bubblewrap', 'bwrap'],
+    ['unshare', 'unshare'],
+  ] as const) {
+    const failure = await probe(kind, spawnProgram);
+    if (failure === undefined) return { kind, reason: `programs run under ${kind}` };
+    failures.push(`${tool}: ${failure}`);
+  }
+  return { kind: 'none', reason: `no sandbox works here (${failures.join('; ')}); install bubblewrap or allow user namespaces` };
+}
+
+/** Undefined when a program ran in it and could not see this process. */
+async function probe(kind: 'bubblewrap' | 'unshare', spawnProgram: Spawn): Promise<string | undefined> {
+  const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'tenon-sandbox-')));
+  try {
+    const program = '[ "$(readlink /proc/self/ns/pid)" != "$OUTSIDE" ] && : > made && echo works';
+    const argv = wrap(kind, ['/bin/sh', '-c', program], {
+      workspace,
+      cwd: workspace,
+      hidden: [],
+      userHome: '/root',
+      readOnly: [],
+      network: false,
+    });
+    const env = { PATH: SYSTEM_PATH, OUTSIDE: readlinkSync('/proc/self/ns/pid') };
+    return await new Promise((resolve) => {
+      const child = spawnProgram(argv[0]!, argv.slice(1), {
+        cwd: '/',
+        env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        timeout: PROBE_TIMEOUT_MS,
+        killSignal: 'SIGKILL',
+      });
+      let output = '';
+      let complaint = '';
+      child.stdout?.on('data', (chunk) => (output = `${output}${chunk}`.slice(-200)));
+      child.stderr?.on('data', (chunk) => (complaint = `${complaint}${chunk}`.slice(0, 200)));
+      child.on('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ENOENT' ? 'not installed' : error.message));
+      child.on('close', (code, signal) => {
+        if (output.trim() === 'works') return resolve(undefined);
+        resolve(complaint.trim().split('\n')[0] || `ended with ${signal ?? `code ${code}`}`);
+      });
+    });
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    rmSync(workspace, { recursive: true, force: true });
+  }
+}

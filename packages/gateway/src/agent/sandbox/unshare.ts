@@ -1,0 +1,87 @@
+// The profile through util-linux: `unshare` makes the namespaces, a short script puts the root together, `pivot_root`
+// leaves the old one behind. The program then gets a user namespace of its own, so that it has no say over the mounts.
+import { existsSync } from 'node:fs';
+import { isInside, type Profile } from './profile.ts';
+
+/** Exit code of the script when the sandbox could not be made; the program has not run. */
+export const SETUP_FAILED = 125;
+
+const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
+const TEMPORARY = 'nosuid,nodev,size=512m,mode=1777';
+
+export function unshareArgv(argv: readonly string[], profile: Profile, ids: { uid: number; gid: number }): string[] {
+  return [
+    // When the gateway is killed, the kernel ends `unshare`, that ends its child, and that is the first process of its
+    // namespace: with it ends everything in there.
+    ...['setpriv', '--pdeathsig', 'KILL', '--', 'unshare'],
+    ...['--user', '--map-root-user', '--mount', '--pid', '--ipc', '--uts'],
+    ...(profile.network ? [] : ['--net']),
+    ...['--kill-child', '--propagation', 'private', '--'],
+    ...['/bin/sh', '-c', script(profile, ids), 'sandbox', ...argv],
+  ];
+}
+
+function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): string {
+  const root = stagingFolder(profile);
+  const folder = (path: string) => quote(`${root}${path}`);
+  const table = [
+    ...profile.readOnly.map((path) => row(path, root + path, 'none', 'rbind,ro,X-mount.mkdir')),
+    row('proc', `${root}/proc`, 'proc', 'nosuid,nodev,noexec'),
+    row('tmp', `${root}/tmp`, 'tmpfs', TEMPORARY),
+    row('shm', `${root}/dev/shm`, 'tmpfs', 'nosuid,nodev,size=64m,mode=1777'),
+    row('devpts', `${root}/dev/pts`, 'devpts', 'newinstance,ptmxmode=0666,mode=620'),
+    ...DEVICES.map((name) => row(`/dev/${name}`, `${root}/dev/${name}`, 'none', 'bind')),
+    ...profile.emptied.map((path) => row('hidden', root + path, 'tmpfs', 'nosuid,nodev,size=1m,mode=755')),
+    ...profile.blanked.map((path) => row('/dev/null', root + path, 'none', 'bind')),
+    row(profile.workspace, root + profile.workspace, 'none', 'rbind,X-mount.mkdir'),
+    ...profile.emptiedInside.map((path) => row('hidden', root + path, 'tmpfs', 'ro,nosuid,nodev,size=1m,mode=755')),
+  ];
+  // As root of the namespace the program would still have its capabilities; without the bounding set they mean nothing.
+  const drop = uid === 0 ? ['--inh-caps=-all', '--bounding-set=-all'] : [];
+  return [
+    'set -eu',
+    `trap 'echo "The sandbox could not be made; the program has not run." >&2; exit ${SETUP_FAILED}' EXIT`,
+    'path=$PATH; PATH=/usr/sbin:/usr/bin:/sbin:/bin',
+    `mount -t tmpfs -o size=4m,mode=755 tenon ${quote(root)}`,
+    `cd ${quote(root)}`,
+    'mkdir -p proc dev/shm dev/pts tmp run old',
+    ...profile.links.map(({ at, to }) => `ln -s ${quote(to)} ${folder(at)}`),
+    ...DEVICES.map((name) => `: > dev/${name}`),
+    'ln -s pts/ptmx dev/ptmx; ln -s /proc/self/fd dev/fd',
+    'ln -s fd/0 dev/stdin; ln -s fd/1 dev/stdout; ln -s fd/2 dev/stderr',
+    `printf '%s\\n' ${quote(table.join('\n'))} > .table`,
+    'mount -a -T .table',
+    ...profile.readOnlyInside.map((path) => `mount -o remount,bind,ro ${folder(path)}`),
+    'rm .table',
+    'pivot_root . old',
+    'umount -l old; rmdir old',
+    'mount -o remount,bind,ro /',
+    // Programs that talk to themselves need it; without `ip` they do without.
+    ...(profile.network ? [] : ['ip link set lo up 2>/dev/null || :']),
+    `cd ${quote(profile.cwd)}`,
+    'ulimit -c 0',
+    'trap - EXIT; set +e; PATH=$path',
+    `/usr/bin/unshare --user --map-user=${uid} --map-group=${gid} -- /usr/bin/setpriv --no-new-privs ${drop.join(' ')} -- "$@"`,
+    // Not the last command on purpose: the shell stays as the first process of the namespace and takes in orphans.
+    'exit $?',
+  ].join('\n');
+}
+
+// The new root is put together over a folder of the old one, and must not cover what goes into it.
+function stagingFolder({ readOnly, workspace }: Profile): string {
+  const candidates = ['/mnt', '/media', '/srv', '/tmp', '/var', '/run'];
+  const free = candidates.find((candidate) => existsSync(candidate) && ![...readOnly, workspace].some((path) => isInside(path, candidate)));
+  return free ?? '/mnt';
+}
+
+function row(source: string, target: string, type: string, options: string): string {
+  return `${escaped(source)} ${escaped(target)} ${type} ${options} 0 0`;
+}
+
+function escaped(path: string): string {
+  return path.replace(/[ \t\r\n\\#]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`);
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
