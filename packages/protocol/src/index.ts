@@ -29,6 +29,21 @@ export {
   type EventPayload,
 } from './events.ts';
 export { EventFrame, GatewayFrame, PROTOCOL_VERSION, RequestFrame, ResponseFrame, StateVersion } from './frames.ts';
+export {
+  absentHooks,
+  hookGrant,
+  hookNames,
+  hookRow,
+  hooks,
+  isHookName,
+  type HookEvent,
+  type HookName,
+  type HookResult,
+} from './hooks.ts';
+export { Verdict, type AnyMerge, type Merge } from './hooks/merge.ts';
+export { HOOK_PRIORITY_RANGE, HOOK_TIMEOUT_RANGE, type HookEnd, type HookSpec } from './hooks/row.ts';
+export type { RetryCandidate } from './hooks/prompt.ts';
+export { isProtectedEnvName, type ApprovalRequest } from './hooks/tools.ts';
 export { JsonValue, parseJson, type JsonFault, type ParsedJson } from './json.ts';
 export { limits, type LimitName } from './limits.ts';
 export { isMethodName, methodNames, methodRow, methods, type KeyedMethod, type MethodName, type Params, type Result } from './methods.ts';
@@ -38,7 +53,7 @@ export { AuditRecord, Finding, LogLevel, LogRecord, logLevels, type ConfigResult
 export { AgentConfig, AgentInfo, DEMO_MODEL_ID, ModelConfig, ModelInfo, modelProviders, type ModelProvider } from './model.ts';
 export { DEFAULT_AGENT_ID, RESERVED_KEYS, SessionKey } from './names.ts';
 export { expandScopes, missingScopes, ScopeList, scopeNames, scopes, type Scope } from './scopes.ts';
-export { Session } from './session.ts';
+export { Session, SessionStatus, sessionStatuses } from './session.ts';
 export { RunStream, runPhases } from './run-stream.ts';
 export { isSettingName, settingNames, settingRow, settings, type SettingName, type Settings, type SettingValue } from './settings.ts';
 export { ClientInfo, Health, PresenceEntry, Status } from './status.ts';

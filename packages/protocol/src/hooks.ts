@@ -1,0 +1,58 @@
+// Every hook: name → kind, event, result, merge, failure policy, timeout, SEP name. The runner, the types of `api.on`, the
+// bridge to extensions, the reference docs and the contract tests are derived from these rows. A hook stands here only if
+// this gateway has the thing that it is about; `absentHooks` says which known names are missing and why.
+import type { Static } from 'typebox';
+import { modelHooks } from './hooks/model.ts';
+import { promptHooks } from './hooks/prompt.ts';
+import type { HookSpec } from './hooks/row.ts';
+import { sessionHooks } from './hooks/sessions.ts';
+import { toolHooks } from './hooks/tools.ts';
+
+export const hooks = {
+  ...promptHooks,
+  ...modelHooks,
+  ...toolHooks,
+  ...sessionHooks,
+} satisfies Record<string, HookSpec>;
+
+export type HookName = keyof typeof hooks;
+export type HookEvent<Name extends HookName> = Static<(typeof hooks)[Name]['event']>;
+export type HookResult<Name extends HookName> = Static<(typeof hooks)[Name]['result']>;
+
+export const hookNames = Object.keys(hooks) as HookName[];
+
+export function isHookName(name: string): name is HookName {
+  return Object.hasOwn(hooks, name);
+}
+
+/** The row as the table's type says it, for code that works on any row. */
+export function hookRow(name: HookName): HookSpec {
+  return hooks[name];
+}
+
+/** What the operator must have granted to a plugin that takes part. */
+export function hookGrant(name: HookName): string {
+  return `${hookRow(name).kind === 'observe' ? 'hooks.observe' : 'hooks.intercept'}:${name}`;
+}
+
+/** Names that other hosts have and this one does not: a registration is refused with the reason. */
+export const absentHooks: Readonly<Record<string, string>> = {
+  inbound_claim: 'there are no channels yet',
+  channel_pairing_requested: 'there are no channels yet',
+  message_received: 'there are no channels yet',
+  before_dispatch: 'there are no channels yet',
+  reply_dispatch: 'there are no channels yet',
+  reply_payload_sending: 'there are no channels yet',
+  message_sending: 'there are no channels yet',
+  message_sent: 'there are no channels yet',
+  subagent_spawned: 'there are no subagents yet',
+  subagent_progress: 'there are no subagents yet',
+  subagent_ended: 'there are no subagents yet',
+  subagent_delivery_target: 'there are no subagents yet',
+  cron_reconciled: 'there are no schedules yet',
+  cron_changed: 'there are no schedules yet',
+  skill_proposal_evaluate: 'there are no skills yet',
+  skill_proposal_changed: 'there are no skills yet',
+  skill_changed: 'there are no skills yet',
+  before_install: 'plugins are not installed by the gateway yet',
+};
