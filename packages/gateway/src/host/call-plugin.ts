@@ -1,0 +1,172 @@
+// The one function through which code of a plugin is called: hooks, and later tools, commands and actions. It keeps the
+// deadline, catches what is thrown, checks what is answered, counts, and names the plugin. What goes wrong comes back as
+// a value. A deadline ends our waiting, not the plugin's work; a loop that never yields stops the whole process.
+import { visible } from '@tenon/protocol';
+import type { Clock } from '../kernel/clock.ts';
+import type { Metrics } from '../kernel/metrics.ts';
+import { createDeadlines } from './deadlines.ts';
+
+/** Who is called where. */
+export interface PluginPlace {
+  readonly plugin: string;
+  /** The name of a hook or of another seam: from a closed set, because it is a label of the metrics. */
+  readonly place: string;
+  readonly timeoutMs: number;
+}
+
+/** What code of a plugin is told about its call. */
+export interface PluginCall extends PluginPlace {
+  /** Aborts when nobody waits for the answer any more. Made when it is first asked for. */
+  readonly signal: AbortSignal;
+}
+
+export type PluginCode<Argument> = (argument: Argument, call: PluginCall) => unknown;
+
+export type FailureKind = 'threw' | 'timed-out' | 'wrong-shape' | 'dropped';
+
+export interface PluginFailure {
+  readonly plugin: string;
+  readonly place: string;
+  readonly kind: FailureKind;
+  readonly message: string;
+}
+
+export type Answer<Result> =
+  | { readonly ok: true; readonly value: Result }
+  /** `aborted`: the caller's own signal ended the wait, which is nobody's failure and is not reported. */
+  | { readonly ok: false; readonly kind: FailureKind | 'aborted'; readonly message: string };
+
+/** Takes what the plugin returned, or says what is wrong with it. */
+export type Accept<Result> = (raw: unknown) => { readonly value: Result } | { readonly wrong: string };
+
+export interface PluginCaller {
+  /**
+   * Contract: neither throws nor rejects. The answer is a promise only if the plugin returned one. What arrives after the
+   * deadline, or after the signal, is discarded.
+   */
+  call<Argument, Result>(
+    where: PluginPlace,
+    code: PluginCode<Argument>,
+    argument: Argument,
+    accept: Accept<Result>,
+    signal?: AbortSignal,
+  ): Answer<Result> | Promise<Answer<Result>>;
+  /** Counts and reports a failure that was found after the answer. */
+  fail(where: Pick<PluginPlace, 'plugin' | 'place'>, kind: FailureKind, message: string): Answer<never> & { ok: false };
+}
+
+export interface PluginCallerDeps {
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly reportFailure: (failure: PluginFailure) => void;
+}
+
+const MESSAGE_LENGTH = 512;
+
+export function createPluginCaller({ clock, metrics, reportFailure }: PluginCallerDeps): PluginCaller {
+  const deadlines = createDeadlines(clock);
+  metrics.describe('tenon_plugin_calls_total', 'Calls of plugin code, by plugin and place.');
+  metrics.describe('tenon_plugin_failures_total', 'Calls of plugin code that failed, by plugin, place and kind.');
+
+  function fail(where: Pick<PluginPlace, 'plugin' | 'place'>, kind: FailureKind, message: string) {
+    const { plugin, place } = where;
+    metrics.count('tenon_plugin_failures_total', { plugin, place, kind });
+    reportFailure({ plugin, place, kind, message });
+    return { ok: false as const, kind, message };
+  }
+
+  function finish<Result>(where: PluginPlace, raw: unknown, accept: Accept<Result>): Answer<Result> {
+    try {
+      const accepted = accept(raw);
+      return 'wrong' in accepted ? fail(where, 'wrong-shape', accepted.wrong) : { ok: true, value: accepted.value };
+    } catch (error) {
+      // A proxy or a getter of the plugin may throw while its answer is read.
+      return fail(where, 'wrong-shape', textOf(error));
+    }
+  }
+
+  function wait<Result>(call: Call, pending: PromiseLike<unknown>, accept: Accept<Result>, signal: AbortSignal | undefined) {
+    return new Promise<Answer<Result>>((resolve) => {
+      let isOver = false;
+      const end = (answer: () => Answer<Result>): void => {
+        if (isOver) return;
+        isOver = true;
+        deadline.end();
+        signal?.removeEventListener('abort', stop);
+        resolve(answer());
+      };
+      const stop = () => {
+        end(() => ({ ok: false, kind: 'aborted', message: 'the wait was aborted' }));
+        call.abort(signal?.reason);
+      };
+      const deadline = deadlines.begin(call.timeoutMs, () => {
+        const message = `no answer within ${call.timeoutMs} ms`;
+        end(() => fail(call, 'timed-out', message));
+        call.abort(new DOMException(message, 'TimeoutError'));
+      });
+      signal?.addEventListener('abort', stop, { once: true });
+      Promise.resolve(pending).then(
+        (raw) => end(() => finish(call, raw, accept)),
+        (error: unknown) => end(() => fail(call, 'threw', textOf(error))),
+      );
+      if (signal?.aborted) stop();
+    });
+  }
+
+  return {
+    call(where, code, argument, accept, signal) {
+      metrics.count('tenon_plugin_calls_total', { plugin: where.plugin, place: where.place });
+      const call = new Call(where);
+      let raw: unknown;
+      try {
+        raw = code(argument, call);
+        if (isThenable(raw)) return wait(call, raw, accept, signal);
+      } catch (error) {
+        return fail(where, 'threw', textOf(error));
+      }
+      return finish(where, raw, accept);
+    },
+    fail,
+  };
+}
+
+class Call implements PluginCall {
+  readonly plugin: string;
+  readonly place: string;
+  readonly timeoutMs: number;
+  #controller: AbortController | undefined;
+  #aborted: { readonly reason: unknown } | undefined;
+
+  constructor({ plugin, place, timeoutMs }: PluginPlace) {
+    this.plugin = plugin;
+    this.place = place;
+    this.timeoutMs = timeoutMs;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#aborted) this.#controller.abort(this.#aborted.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#aborted = { reason };
+    this.#controller?.abort(reason);
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+}
+
+/** What was thrown, as one line. It may be anything, so reading it may throw too. */
+function textOf(error: unknown): string {
+  try {
+    const text = error instanceof Error ? error.message || error.name : String(error);
+    return visible(text.slice(0, MESSAGE_LENGTH));
+  } catch {
+    return 'something that cannot be shown';
+  }
+}

@@ -1,0 +1,116 @@
+// Who takes part in which hook. The order of handlers is a property of the set, not of the way it came together: priority,
+// then the id of the plugin, then the order in which that plugin registered.
+import {
+  absentHooks,
+  GatewayError,
+  HOOK_PRIORITY_RANGE,
+  HOOK_TIMEOUT_RANGE,
+  hookNames,
+  hookRow,
+  isHookName,
+  type HookEvent,
+  type HookName,
+  type HookResult,
+} from '@tenon/protocol';
+import type { PluginCall, PluginPlace } from './call-plugin.ts';
+
+/** Returns undefined for no opinion. The event is frozen. */
+export type HookHandler<Name extends HookName> = (
+  event: HookEvent<Name>,
+  call: PluginCall,
+) => HookResult<Name> | undefined | Promise<HookResult<Name> | undefined>;
+
+export interface HookRegistration<Name extends HookName> {
+  readonly plugin: string;
+  readonly handler: HookHandler<Name>;
+  /** A whole number from -1000 to 1000; a higher one is asked earlier. 0 unless it says otherwise. */
+  readonly priority?: number;
+  /** The author's wish, in whole milliseconds; the operator's word goes before it. */
+  readonly timeoutMs?: number;
+}
+
+export interface Registered<Name extends HookName = HookName> extends PluginPlace {
+  readonly handler: HookHandler<Name>;
+  readonly priority: number;
+  /** False once it was disposed: a hook that is under way skips it. */
+  readonly isLive: boolean;
+}
+
+export interface HookRegistry {
+  /** Returns what takes it back. Refuses an unknown name and values out of range. */
+  add<Name extends HookName>(name: Name, registration: HookRegistration<Name>): () => void;
+  /** In the order in which they are asked. The list is never changed; a registration makes a new one. */
+  handlers<Name extends HookName>(name: Name): readonly Registered<Name>[];
+}
+
+/** What the operator says about timeouts; 1 to 600,000 ms. */
+export interface HookTimeouts {
+  readonly byHook?: Readonly<Partial<Record<HookName, number>>>;
+  readonly all?: number;
+}
+
+const MAX_HANDLERS_OF_A_PLUGIN = 64;
+
+interface Entry extends Registered {
+  readonly order: number;
+  isLive: boolean;
+}
+
+export function createHookRegistry(operator: HookTimeouts = {}): HookRegistry {
+  const lists = new Map<string, readonly Entry[]>(hookNames.map((name) => [name, []]));
+  let order = 0;
+  for (const [name, value] of [...Object.entries(operator.byHook ?? {}), ['every hook', operator.all] as const]) {
+    if (value !== undefined) checkRange(`timeout of ${name}`, value, HOOK_TIMEOUT_RANGE);
+  }
+
+  return {
+    add(name, { plugin, handler, priority = 0, timeoutMs }) {
+      const list = listOf(name);
+      if (typeof handler !== 'function') throw invalid(`Handler of "${name}" of plugin "${plugin}" is not a function`);
+      checkRange(`priority of "${name}" of plugin "${plugin}"`, priority, HOOK_PRIORITY_RANGE);
+      if (timeoutMs !== undefined) checkRange(`timeoutMs of "${name}" of plugin "${plugin}"`, timeoutMs, HOOK_TIMEOUT_RANGE);
+      if (list.filter((each) => each.plugin === plugin).length >= MAX_HANDLERS_OF_A_PLUGIN) {
+        throw invalid(`Plugin "${plugin}" has ${MAX_HANDLERS_OF_A_PLUGIN} handlers of "${name}" already`);
+      }
+      const entry: Entry = {
+        plugin,
+        place: name,
+        timeoutMs: operator.byHook?.[name] ?? operator.all ?? timeoutMs ?? hookRow(name).timeoutMs,
+        handler: handler as HookHandler<HookName>,
+        priority,
+        order: order++,
+        isLive: true,
+      };
+      lists.set(name, [...list, entry].sort(compare));
+      return () => {
+        if (!entry.isLive) return;
+        entry.isLive = false;
+        lists.set(
+          name,
+          listOf(name).filter((each) => each !== entry),
+        );
+      };
+    },
+    handlers: <Name extends HookName>(name: Name) => (lists.get(name) ?? []) as readonly Registered<Name>[],
+  };
+
+  function listOf(name: string): readonly Entry[] {
+    if (isHookName(name)) return lists.get(name) ?? [];
+    const reason = Object.hasOwn(absentHooks, name) ? `: ${absentHooks[name]}` : '';
+    throw invalid(`Cannot take part in the hook "${name}"${reason || ', which does not exist'}`);
+  }
+}
+
+function compare(a: Entry, b: Entry): number {
+  if (a.priority !== b.priority) return b.priority - a.priority;
+  if (a.plugin !== b.plugin) return a.plugin < b.plugin ? -1 : 1;
+  return a.order - b.order;
+}
+
+function checkRange(what: string, value: number, { min, max }: { min: number; max: number }): void {
+  if (!Number.isInteger(value) || value < min || value > max) throw invalid(`The ${what} must be a whole number from ${min} to ${max}`);
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError('INVALID_REQUEST', message);
+}

@@ -1,0 +1,209 @@
+// Runs a hook: asks the handlers in their order and puts their answers together as the row of the table says. With no
+// handler, and as long as handlers answer at once, nothing is awaited and the outcome is returned as it is.
+import {
+  explain,
+  hookRow,
+  type hooks,
+  matches,
+  Verdict,
+  type HookEvent,
+  type HookName,
+  type HookResult,
+  type HookSpec,
+} from '@tenon/protocol';
+import type { Clock } from '../kernel/clock.ts';
+import type { Metrics } from '../kernel/metrics.ts';
+import type { Accept, Answer, PluginCaller } from './call-plugin.ts';
+import type { HookRegistry, Registered } from './hook-registry.ts';
+import { createObserverLanes } from './observer-lanes.ts';
+import { copyPlain, freezeDeep } from './plain-data.ts';
+
+export interface HookDone<Name extends HookName> {
+  readonly kind: 'done';
+  /** As the handlers left it. */
+  readonly event: HookEvent<Name>;
+  /** Plugins that changed it, in order. */
+  readonly by: readonly string[];
+  /** Plugins whose handler failed and was passed over. */
+  readonly failed: readonly string[];
+}
+
+export interface HookRefused<Name extends HookName> {
+  readonly kind: 'refused';
+  readonly plugin: string;
+  readonly reason: string;
+  /** What the plugin said. Without it, its handler failed and the hook is closed on failure. */
+  readonly result?: HookResult<Name>;
+}
+
+export interface HookClaimed<Name extends HookName> {
+  readonly kind: 'claimed';
+  readonly plugin: string;
+  readonly result: HookResult<Name>;
+  readonly failed: readonly string[];
+}
+
+type EndOf<Name extends HookName> = (typeof hooks)[Name]['ends'][number];
+
+/** Only what this hook can end in: an observer has no say, a claim cannot refuse. */
+export type HookOutcome<Name extends HookName> =
+  | HookDone<Name>
+  | ('refused' extends EndOf<Name> ? HookRefused<Name> : never)
+  | ('claimed' extends EndOf<Name> ? HookClaimed<Name> : never);
+
+export interface HookRunner {
+  /** Whether anybody takes part: an event that is dear to build need not be built for nobody. */
+  has(name: HookName): boolean;
+  /**
+   * Contract: neither throws nor rejects. The event is frozen with everything inside it and belongs to the handlers from
+   * then on. When the signal aborts, the wait for a handler ends: a hook that is closed on failure is refused, another
+   * one is done with what it has; observers are not stopped.
+   */
+  run<Name extends HookName>(
+    name: Name,
+    event: HookEvent<Name>,
+    options?: { readonly signal?: AbortSignal },
+  ): HookOutcome<Name> | Promise<HookOutcome<Name>>;
+  /** Waits for observers that nobody waited for, but not longer. */
+  drain(budgetMs: number): Promise<{ readonly unfinished: number }>;
+}
+
+export interface HookRunnerDeps {
+  readonly registry: HookRegistry;
+  readonly caller: PluginCaller;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+type AnyEvent = HookEvent<HookName>;
+type AnyOutcome = HookDone<HookName> | HookRefused<HookName> | HookClaimed<HookName>;
+
+const NOBODY: readonly string[] = Object.freeze([]);
+
+export function createHookRunner({ registry, caller, clock, metrics }: HookRunnerDeps): HookRunner {
+  const lanes = createObserverLanes({ clock, metrics, fail: caller.fail });
+  const accepts = new Map<HookName, Accept<object | undefined>>();
+
+  function acceptOf(name: HookName, row: HookSpec): Accept<object | undefined> {
+    let accept = accepts.get(name);
+    if (!accept) {
+      accept = acceptor(name, row);
+      accepts.set(name, accept);
+    }
+    return accept;
+  }
+
+  function observe(handlers: readonly Registered[], event: AnyEvent): void {
+    for (const each of handlers) {
+      lanes.add(each.plugin, each.place, () => (each.isLive ? caller.call(each, each.handler, event, ignore) : undefined));
+    }
+  }
+
+  async function observeInTurn(handlers: readonly Registered[], event: AnyEvent): Promise<AnyOutcome> {
+    const failed: string[] = [];
+    for (const each of handlers) {
+      if (!each.isLive) continue;
+      const answer = await caller.call(each, each.handler, event, ignore);
+      if (!answer.ok) failed.push(each.plugin);
+    }
+    return { kind: 'done', event, by: NOBODY, failed };
+  }
+
+  function askInTurn(
+    name: HookName,
+    row: HookSpec,
+    handlers: readonly Registered[],
+    event: AnyEvent,
+    signal: AbortSignal | undefined,
+  ): AnyOutcome | Promise<AnyOutcome> {
+    const accept = acceptOf(name, row);
+    const by: string[] = [];
+    const failed: string[] = [];
+    let current = event;
+
+    const done = (): AnyOutcome => ({ kind: 'done', event: current, by, failed });
+    const failedBy = (plugin: string, kind: string, message: string): AnyOutcome | undefined => {
+      failed.push(plugin);
+      if (row.onFailure === 'closed') return { kind: 'refused', plugin, reason: `the ${name} handler of ${plugin} failed: ${message}` };
+      return kind === 'aborted' ? done() : undefined;
+    };
+
+    /** Takes one answer; what it returns ends the hook. */
+    function take(each: Registered, answer: Answer<object | undefined>): AnyOutcome | undefined {
+      const { plugin } = each;
+      if (!answer.ok) return failedBy(plugin, answer.kind, answer.message);
+      const result = answer.value as HookResult<HookName>;
+      if (result === undefined) return undefined;
+      if (row.kind === 'claim') {
+        return (result as { handled?: boolean }).handled ? { kind: 'claimed', plugin, result, failed } : undefined;
+      }
+      const merged = row.merge?.apply(current as never, result as never, plugin);
+      if (merged instanceof Verdict) {
+        if (merged.kind === 'refused') return { kind: 'refused', plugin, reason: merged.reason, result };
+        if (merged.kind === 'claimed') return { kind: 'claimed', plugin, result, failed };
+        const { message } = caller.fail(each, 'wrong-shape', merged.reason);
+        return failedBy(plugin, 'wrong-shape', message);
+      }
+      if (merged !== undefined && merged !== current) {
+        current = freezeDeep(merged) as AnyEvent;
+        by.push(plugin);
+      }
+      return undefined;
+    }
+
+    function ask(each: Registered): Answer<object | undefined> | Promise<Answer<object | undefined>> {
+      if (signal?.aborted) return { ok: false, kind: 'aborted', message: 'the wait was aborted' };
+      return each.isLive ? caller.call(each, each.handler, current, accept, signal) : NO_OPINION;
+    }
+
+    async function askRest(first: number, pending: Promise<Answer<object | undefined>>): Promise<AnyOutcome> {
+      let end = take(handlers[first]!, await pending);
+      for (let index = first + 1; end === undefined && index < handlers.length; index++) {
+        end = take(handlers[index]!, await ask(handlers[index]!));
+      }
+      return end ?? done();
+    }
+
+    for (const [index, each] of handlers.entries()) {
+      const answer = ask(each);
+      if (answer instanceof Promise) return askRest(index, answer);
+      const end = take(each, answer);
+      if (end) return end;
+    }
+    return done();
+  }
+
+  function run(name: HookName, event: AnyEvent, signal: AbortSignal | undefined): AnyOutcome | Promise<AnyOutcome> {
+    const handlers = registry.handlers(name);
+    if (handlers.length === 0) return { kind: 'done', event, by: NOBODY, failed: NOBODY };
+    const row = hookRow(name);
+    freezeDeep(event);
+    if (row.kind !== 'observe') return askInTurn(name, row, handlers, event, signal);
+    if (row.awaited) return observeInTurn(handlers, event);
+    observe(handlers, event);
+    return { kind: 'done', event, by: NOBODY, failed: NOBODY };
+  }
+
+  return {
+    has: (name) => registry.handlers(name).length > 0,
+    // The row says how this hook can end, and a test holds each merge to it.
+    run: <Name extends HookName>(name: Name, event: HookEvent<Name>, options?: { readonly signal?: AbortSignal }) =>
+      run(name, event as AnyEvent, options?.signal) as HookOutcome<Name> | Promise<HookOutcome<Name>>,
+    drain: lanes.drain,
+  };
+}
+
+const NO_OPINION = { ok: true, value: undefined } as const;
+
+const ignore: Accept<undefined> = () => NO_OPINION;
+
+/** Nothing is no opinion; everything else is copied first and then held against the schema, so that it stays what was checked. */
+function acceptor(name: HookName, row: HookSpec): Accept<object | undefined> {
+  return (raw) => {
+    if (raw === undefined) return NO_OPINION;
+    const copied = copyPlain(raw);
+    if ('wrong' in copied) return { wrong: `the answer is not plain data: ${copied.wrong}` };
+    if (matches(row.result, copied.value)) return { value: copied.value as object };
+    return { wrong: explain(row.result, copied.value, 'result') ?? `the answer does not fit the result of ${name}` };
+  };
+}
