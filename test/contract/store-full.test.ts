@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Store } from '../../packages/gateway/src/store/store.ts';
-import { openWorld } from '../support/stores.ts';
+import { keepAll, openWorld } from '../support/stores.ts';
 import { verifies } from '../support/verifies.ts';
 
 const at = 1_000;
@@ -25,7 +25,7 @@ test('sqlite: a full store reads, refuses what does not fit, and is cured by roo
 
   for (let n = 0; n < written; n += 2) await store.write('sessions.delete', { key: `agent:main:s${n}`, at }, slot(`d${n}`));
   assert.equal(told.health.length, reported, 'what makes room does not yet mean that all is well');
-  const keep = { answerMs: 0, eventMs: 1e12, eventCount: 5, auditCount: 5, credentialMs: 1e12 };
+  const keep = { ...keepAll, answerMs: 0, eventCount: 5, auditCount: 5 };
   await store.write('retention.sweep', { at: at + 1, keep });
   await store.write('probe', { at });
   assert.deepEqual(told.health.at(-1), { ok: true });

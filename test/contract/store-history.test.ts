@@ -3,12 +3,10 @@
 import assert from 'node:assert/strict';
 import type { Store } from '../../packages/gateway/src/store/store.ts';
 import type { StoredEvent } from '../../packages/gateway/src/store/stream.ts';
-import { onBothEngines } from '../support/stores.ts';
+import { keepAll, onBothEngines } from '../support/stores.ts';
 import { verifies } from '../support/verifies.ts';
 
 const at = 1_000;
-const forever = 1e12;
-const keepAll = { answerMs: forever, eventMs: forever, eventCount: forever, auditCount: forever, credentialMs: forever };
 
 onBothEngines('readers of events see every position exactly once while 16 writers write', async ({ store, told }) => {
   verifies('foundation:postgres-order', 'foundation:event-positions');

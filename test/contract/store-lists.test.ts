@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Session } from '@tenon/protocol';
-import type { ListSessions, SessionFields } from '../../packages/gateway/src/store/sessions.ts';
+import type { SessionFields } from '../../packages/gateway/src/store/session-row.ts';
+import type { ListSessions } from '../../packages/gateway/src/store/sessions.ts';
 import type { Store } from '../../packages/gateway/src/store/store.ts';
 import { createRandom } from '../support/random.ts';
 import { engines, onBothEngines, openWorld } from '../support/stores.ts';

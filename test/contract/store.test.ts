@@ -12,7 +12,7 @@ import {
   writes,
 } from '../../packages/gateway/src/store/operations.ts';
 import type { Store } from '../../packages/gateway/src/store/store.ts';
-import { engines, onBothEngines, openWorld } from '../support/stores.ts';
+import { engines, keepAll, onBothEngines, openWorld } from '../support/stores.ts';
 import { verifies } from '../support/verifies.ts';
 
 type Step =
@@ -24,7 +24,7 @@ const all: readonly Scope[] = ['operator.read', 'operator.write', 'operator.appr
 const admin = { actor: 'token:admin', at, held: all };
 const pairer = { actor: 'token:pairer', at, held: ['operator.pairing', 'operator.read'] as Scope[] };
 const slot = (key: string, digest = 'd', principal = 'token:a'): AnswerSlot => ({ principal, key, method: 'm', digest, at });
-const keep = { answerMs: 100, eventMs: 1e12, eventCount: 5, auditCount: 2, credentialMs: 1e12 };
+const keep = { ...keepAll, answerMs: 100, eventCount: 5, auditCount: 2 };
 const pairing = (n: number, scopes: Scope[] = ['operator.read']) => ({
   requestId: `request-${n}-0123456789`,
   deviceId: String(n).repeat(64),

@@ -11,6 +11,21 @@ import { createDatabase } from './postgres.ts';
 export const engines = ['sqlite', 'postgres'] as const;
 export type Engine = (typeof engines)[number];
 
+const FOREVER = 1e12;
+
+/** A sweep that removes nothing; a test shortens what it is about. */
+export const keepAll = {
+  answerMs: FOREVER,
+  eventMs: FOREVER,
+  eventCount: FOREVER,
+  auditCount: FOREVER,
+  credentialMs: FOREVER,
+  runMs: FOREVER,
+  approvalMs: FOREVER,
+  transcriptMs: FOREVER,
+  usageMs: FOREVER,
+};
+
 export interface StoreWorld extends AsyncDisposable {
   readonly engine: Engine;
   readonly home: string;

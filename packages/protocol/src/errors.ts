@@ -37,6 +37,7 @@ export const errors = {
     retryable: false,
   },
   CONFLICT: { summary: 'The thing was changed meanwhile, or exists already.', status: 409, retryable: false },
+  GONE: { summary: 'It was there, and is settled: answered by somebody else, or expired.', status: 410, retryable: false },
   IDEMPOTENCY_CONFLICT: { summary: 'The idempotency key was used before with another request.', status: 409, retryable: false },
   TOO_LARGE: { summary: 'The request or its answer is over a size limit.', status: 413, retryable: false },
   RATE_LIMITED: { summary: 'Too many attempts; `retryAfterMs` says when to come back.', status: 429, retryable: true },

@@ -64,7 +64,7 @@ export const events = {
     payload: Type.Object(
       {
         key: SessionKey,
-        reason: Type.Enum(['create', 'patch', 'reset', 'delete']),
+        reason: Type.Enum(['create', 'patch', 'reset', 'delete', 'activity', 'fork', 'import']),
         session: Type.Optional(Session),
       },
       closed,

@@ -1,6 +1,27 @@
 // A session as clients see it.
 import { Type, type Static } from 'typebox';
+import { PermissionMode } from './approval.ts';
+import { ModelId } from './model.ts';
 import { Count, DisplayText, Label, OwnerId, RandomId, SessionKey, Timestamp } from './names.ts';
+import { QueueMode, ThinkingLevel } from './transcript.ts';
+
+export const sessionStatuses = {
+  idle: 'Nothing is under way.',
+  queued: 'A message waits for its turn.',
+  running: 'The agent is at work.',
+  waiting: 'The agent waits for an answer of the operator.',
+  failed: 'The last turn failed.',
+} as const;
+export type SessionStatus = keyof typeof sessionStatuses;
+export const SessionStatus = Type.Enum(Object.keys(sessionStatuses) as SessionStatus[]);
+
+/** What the session chose over its agent; null: what the agent says. */
+const choices = {
+  model: Type.Union([ModelId, Type.Null()]),
+  thinking: Type.Union([ThinkingLevel, Type.Null()]),
+  permissions: Type.Union([PermissionMode, Type.Null()]),
+  queue: Type.Union([QueueMode, Type.Null()]),
+};
 
 export const Session = Type.Object(
   {
@@ -12,7 +33,11 @@ export const Session = Type.Object(
     label: Type.Union([Label, Type.Null()]),
     pinned: Type.Boolean(),
     archived: Type.Boolean(),
-    /** Grows by one with every change. */
+    ...choices,
+    status: SessionStatus,
+    /** The session that this one was made from. */
+    forkedFrom: Type.Optional(SessionKey),
+    /** Grows by one with every change of its settings and every reset, not with what is said in it. */
     revision: Count,
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -27,4 +52,8 @@ export const sessionFields = {
   label: Type.Optional(Type.Union([Label, Type.Null()])),
   pinned: Type.Optional(Type.Boolean()),
   archived: Type.Optional(Type.Boolean()),
+  model: Type.Optional(choices.model),
+  thinking: Type.Optional(choices.thinking),
+  permissions: Type.Optional(choices.permissions),
+  queue: Type.Optional(choices.queue),
 };

@@ -21,6 +21,10 @@ const KEPT = {
   eventCount: limits.eventRetentionCount.value,
   auditCount: limits.auditRetentionCount.value,
   credentialMs: limits.credentialRetentionMs.value,
+  runMs: limits.runRetentionMs.value,
+  approvalMs: limits.approvalRetentionMs.value,
+  transcriptMs: limits.transcriptRetentionMs.value,
+  usageMs: limits.usageRetentionMs.value,
 };
 
 interface UpkeepDeps {

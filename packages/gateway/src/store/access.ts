@@ -1,4 +1,5 @@
 // Tokens, devices and pairing requests. A secret is never here, only its digest and the salt that it was derived with.
+import { voidApprovals } from './approvals.ts';
 import { appendAudit } from './audit.ts';
 import { all, change, type Dialect, emit, one, type Operation, refuse, type Row, sql } from './sql.ts';
 import type { Device, PairingRequest, Scope, Token } from '@tenon/protocol';
@@ -61,6 +62,7 @@ export function* rotateToken(args: Actor & { id: string } & TokenSecret, dialect
   if (token.revokedAt !== null) refuse('CONFLICT', `Token "${args.id}" is revoked`);
   requireSubset(token.scopes, args.held);
   yield* change(sql`update tokens set digest = ${args.digest}, salt = ${args.salt} where id = ${args.id}`);
+  yield* voidApprovals({ principal: `token:${args.id}`, at: args.at }, dialect);
   yield* appendAudit({ ...args, action: 'tokens.rotate', target: args.id }, dialect);
   return { record: token, salt: args.salt };
 }
@@ -70,6 +72,7 @@ export function* revokeToken(args: Actor & { id: string }, dialect: Dialect): Op
   requireSubset(token.scopes, args.held);
   if (token.revokedAt === null) {
     yield* change(sql`update tokens set revoked_at = ${args.at} where id = ${args.id}`);
+    yield* voidApprovals({ principal: `token:${args.id}`, at: args.at }, dialect);
     yield* appendAudit({ ...args, action: 'tokens.revoke', target: args.id }, dialect);
   }
   return { record: yield* tokenById(args.id) };
@@ -188,6 +191,7 @@ export function* revokeDevice(args: Actor & { id: string }, dialect: Dialect): O
   requireSubset(device.scopes, args.held);
   if (device.revokedAt === null) {
     yield* change(sql`update devices set revoked_at = ${args.at} where id = ${args.id}`);
+    yield* voidApprovals({ principal: `device:${args.id}`, at: args.at }, dialect);
     yield* appendAudit({ ...args, action: 'device.revoke', target: args.id }, dialect);
   }
   return { device: yield* deviceById(args.id) };

@@ -8,7 +8,7 @@ import { faultpoint } from '../kernel/fault.ts';
 import { AUDIT_HEAD_FILE } from './audit-head.ts';
 import { backupRows } from './backup.ts';
 import { StoreOpenError } from './failure.ts';
-import { migrationsAfter, storedTables } from './migrations.ts';
+import { migrationsAfter, numberedTables, storedTables } from './migrations.ts';
 import { GATEWAY_LOCK, withOwnClient } from './postgres-connect.ts';
 import type { Row, SqlValue } from './sql.ts';
 
@@ -21,6 +21,13 @@ const pagedBy: Readonly<Record<(typeof storedTables)[number], readonly string[]>
   stream: ['id'],
   events: ['seq'],
   sessions: ['ord'],
+  entries: ['ord'],
+  runs: ['ord'],
+  calls: ['ord'],
+  approvals: ['ord'],
+  approval_rules: ['ord'],
+  usage: ['session_key', 'model', 'day'],
+  retired_sessions: ['session_id'],
   answers: ['principal', 'key'],
   tokens: ['id'],
   devices: ['id'],
@@ -93,7 +100,11 @@ export async function copyToPostgres(
       }
       await flush();
     }
-    await client.query(`select setval(pg_get_serial_sequence('sessions', 'ord'), (select coalesce(max(ord), 0) + 1 from sessions), false)`);
+    for (const table of numberedTables) {
+      await client.query(
+        `select setval(pg_get_serial_sequence('${table}', 'ord'), (select coalesce(max(ord), 0) + 1 from ${table}), false)`,
+      );
+    }
     faultpoint('restore.before-commit');
     await client.query('commit');
   });

@@ -49,12 +49,83 @@ const migrations: readonly Migration[] = [
     name: 'exact words, commit marks',
     statements: [`{{exact_words}}`, `{{commit_marks}}`],
   },
+  {
+    name: 'turns',
+    statements: [
+      ...['leaf_id', 'model', 'thinking', 'permissions', 'queue', 'parent_key'].map(
+        (column) => `alter table sessions add column ${column} text`,
+      ),
+      `alter table sessions add column status text not null default 'idle'`,
+      // A parent always has a smaller number than its children.
+      `create table entries (
+         ord {{serial}}, session_id text not null, id text not null, parent_id text, type text not null, role text,
+         run_id text, at bigint not null, preview text not null, label_of text, body text not null, unique (session_id, id))`,
+      `create index entries_in_order on entries (session_id, ord)`,
+      `create index entries_labels on entries (session_id, label_of, ord) where label_of is not null`,
+      `create table runs (
+         ord {{serial}}, run_id text not null unique, session_key text not null, session_id text not null, state text not null,
+         mode text not null, origin text not null, principal text not null, message text not null, options text not null, joined text,
+         created_at bigint not null, started_at bigint, ended_at bigint, outcome text, usage text not null)`,
+      `create index runs_open on runs (ord) where state <> 'ended'`,
+      `create index runs_by_session on runs (session_key, state, ord)`,
+      `create index runs_by_end on runs (ended_at) where ended_at is not null`,
+      `create table calls (
+         ord {{serial}}, session_id text not null, entry_id text not null, call_id text not null, run_id text not null, name text not null,
+         args text not null, state text not null, attempts integer not null, result_id text, unique (session_id, entry_id, call_id))`,
+      `create index calls_by_run on calls (run_id, ord)`,
+      `create table approvals (
+         ord {{serial}}, id text not null unique, session_key text not null, run_id text not null, call_id text not null,
+         digest text not null, principal text not null, state text not null, shown text not null, decision text, decided_by text,
+         decided_at bigint, created_at bigint not null, expires_at bigint not null, unique (run_id, call_id, digest))`,
+      `create index approvals_by_session on approvals (session_key, state, ord)`,
+      `create index approvals_pending on approvals (ord) where state = 'pending'`,
+      `create index approvals_decided on approvals (decided_at, ord) where state <> 'pending'`,
+      `create table approval_rules (
+         ord {{serial}}, id text not null unique, agent_id text not null, tool_name text not null, digest text not null,
+         shown text not null, created_at bigint not null, created_by text not null, unique (agent_id, tool_name, digest))`,
+      `create table usage (
+         session_key text not null, model text not null, day bigint not null, calls bigint not null, input bigint not null,
+         output bigint not null, cache_read bigint not null, cache_write bigint not null, cost double precision not null,
+         primary key (session_key, model, day))`,
+      `create index usage_by_day on usage (day)`,
+      `create table retired_sessions (session_id text primary key, session_key text not null, at bigint not null)`,
+      `create index retired_by_age on retired_sessions (at)`,
+      `create index retired_by_session on retired_sessions (session_key)`,
+    ],
+  },
 ];
 
 export const schemaVersion = migrations.length;
 
 /** The tables that a backup carries, in the order in which they are filled. */
-export const storedTables = ['stream', 'events', 'sessions', 'answers', 'tokens', 'devices', 'pairings', 'audit', 'audit_chain'] as const;
+export const storedTables = [
+  'stream',
+  'events',
+  'sessions',
+  'entries',
+  'runs',
+  'calls',
+  'approvals',
+  'approval_rules',
+  'usage',
+  'retired_sessions',
+  'answers',
+  'tokens',
+  'devices',
+  'pairings',
+  'audit',
+  'audit_chain',
+] as const;
+
+/** Those whose rows the engine numbers itself. */
+export const numberedTables = [
+  'sessions',
+  'entries',
+  'runs',
+  'calls',
+  'approvals',
+  'approval_rules',
+] as const satisfies readonly (typeof storedTables)[number][];
 
 const dialectText: Record<Dialect, Record<string, string>> = {
   sqlite: {

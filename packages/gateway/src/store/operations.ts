@@ -18,18 +18,52 @@ import {
   touchDevice,
   touchToken,
 } from './access.ts';
+import {
+  expireApprovals,
+  findRule,
+  getApproval,
+  listApprovals,
+  listRules,
+  removeRule,
+  requestApproval,
+  resolveApproval,
+  voidApprovals,
+} from './approvals.ts';
 import { answerOnce, type AnswerSlot, findAnswer } from './answers.ts';
 import { appendAudit, listAudit, verifyAuditPage } from './audit.ts';
+import { finishCall, listOpenCalls, startCall } from './calls.ts';
+import { appendEntry, moveLeaf } from './entries.ts';
+import { forkSession, importEntries } from './entry-copies.ts';
+import { exportEntries, getEntry, readPath, readTree } from './entry-reads.ts';
 import { countRows, probe, sweep } from './retention.ts';
+import { getRun, getRunMessage, listOpenRuns, listQueuedRuns, listRunsOf } from './run-row.ts';
+import { acceptRun, appendToRun, beginRun, cancelQueuedRuns, endRun } from './runs.ts';
 import { createSession, deleteSession, getSession, listSessions, patchSession, resetSession } from './sessions.ts';
 import type { Dialect, Operation } from './sql.ts';
 import { readStream, streamState } from './stream.ts';
+import { sumUsage } from './usage.ts';
 
 export const writes = {
   'sessions.create': createSession,
   'sessions.patch': patchSession,
   'sessions.reset': resetSession,
   'sessions.delete': deleteSession,
+  'sessions.fork': forkSession,
+  'entries.append': appendEntry,
+  'entries.move': moveLeaf,
+  'entries.import': importEntries,
+  'runs.accept': acceptRun,
+  'runs.begin': beginRun,
+  'runs.append': appendToRun,
+  'runs.end': endRun,
+  'runs.cancelQueued': cancelQueuedRuns,
+  'calls.start': startCall,
+  'calls.finish': finishCall,
+  'approvals.request': requestApproval,
+  'approvals.resolve': resolveApproval,
+  'approvals.expire': expireApprovals,
+  'approvals.voidFor': voidApprovals,
+  'approvals.removeRule': removeRule,
   'tokens.putShared': putSharedToken,
   'tokens.create': createToken,
   'tokens.rotate': rotateToken,
@@ -51,6 +85,21 @@ export const writes = {
 export const reads = {
   'sessions.get': getSession,
   'sessions.list': listSessions,
+  'entries.path': readPath,
+  'entries.get': getEntry,
+  'entries.tree': readTree,
+  'entries.export': exportEntries,
+  'runs.get': getRun,
+  'runs.message': getRunMessage,
+  'runs.open': listOpenRuns,
+  'runs.openIn': listRunsOf,
+  'runs.queued': listQueuedRuns,
+  'calls.open': listOpenCalls,
+  'approvals.list': listApprovals,
+  'approvals.get': getApproval,
+  'approvals.findRule': findRule,
+  'approvals.rules': listRules,
+  'usage.sum': sumUsage,
   'tokens.find': findToken,
   'tokens.list': listTokens,
   'pairing.list': listPairings,
@@ -70,6 +119,8 @@ export const makesRoom: ReadonlySet<WriteName> = new Set<WriteName>([
   'tokens.revoke',
   'device.revoke',
   'pairing.reject',
+  'approvals.voidFor',
+  'approvals.removeRule',
   'retention.sweep',
 ]);
 

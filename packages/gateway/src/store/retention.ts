@@ -2,6 +2,7 @@
 import { trimAudit } from './audit.ts';
 import { storedTables } from './migrations.ts';
 import { all, change, emit, one, type Operation, raw, sql } from './sql.ts';
+import { dayOf } from './usage.ts';
 
 export interface Retention {
   readonly answerMs: number;
@@ -10,6 +11,13 @@ export interface Retention {
   readonly auditCount: number;
   /** After it was revoked or has expired. */
   readonly credentialMs: number;
+  /** After it has ended. */
+  readonly runMs: number;
+  /** After it was settled. */
+  readonly approvalMs: number;
+  /** After the reset that left it behind. */
+  readonly transcriptMs: number;
+  readonly usageMs: number;
 }
 
 /** Rows that one sweep removes from one table at most, so that nobody waits behind it. */
@@ -20,6 +28,11 @@ export interface Swept {
   readonly events: number;
   readonly pairings: number;
   readonly audit: number;
+  readonly runs: number;
+  readonly approvals: number;
+  /** Entries of transcripts that were left behind. */
+  readonly entries: number;
+  readonly usage: number;
   /** Whether a table has more to remove. */
   readonly more: boolean;
 }
@@ -46,7 +59,39 @@ export function* sweep(args: { at: number; keep: Retention }): Operation<Swept> 
   yield* change(sql`delete from tokens where revoked_at < ${ended} or expires_at < ${ended}`);
   yield* change(sql`delete from devices where revoked_at < ${ended}`);
   const audit = yield* trimAudit({ keep: keep.auditCount, limit: STEP });
-  return { answers, events, pairings: lapsed.length, audit, more: answers === STEP || events === STEP || audit === STEP };
+  const runs = yield* change(sql`
+    delete from runs where ord in (select ord from runs where ended_at < ${at - keep.runMs} order by ended_at limit ${STEP})`);
+  const approvals = yield* change(sql`
+    delete from approvals where ord in (
+      select ord from approvals where state <> 'pending' and decided_at < ${at - keep.approvalMs} order by decided_at limit ${STEP})`);
+  const entries = yield* sweepTranscript(at - keep.transcriptMs);
+  const usage = yield* change(sql`
+    delete from usage where (session_key, model, day) in (
+      select session_key, model, day from usage where day < ${dayOf(at - keep.usageMs)} order by day limit ${STEP})`);
+  const steps = [answers, events, audit, runs, approvals, usage];
+  return {
+    answers,
+    events,
+    pairings: lapsed.length,
+    audit,
+    runs,
+    approvals,
+    entries,
+    usage,
+    more: entries > 0 || steps.some((removed) => removed === STEP),
+  };
+}
+
+/** One step of the oldest transcript that a reset left behind before this time. */
+function* sweepTranscript(before: number): Operation<number> {
+  const retired = yield* one<{ session_id: string }>(sql`
+    select session_id from retired_sessions where at < ${before} order by at limit 1`);
+  if (!retired) return 0;
+  const { session_id } = retired;
+  const removed = yield* change(sql`
+    delete from entries where ord in (select ord from entries where session_id = ${session_id} order by ord limit ${STEP})`);
+  if (removed < STEP) yield* change(sql`delete from retired_sessions where session_id = ${session_id}`);
+  return removed;
 }
 
 /** More than a few pages: what the next writes may need. */

@@ -1,14 +1,21 @@
 // Operations on sessions. Lists page by key: no OFFSET and no count(*), so that a page costs the same at any size.
 import { randomId } from '../kernel/ids.ts';
+import { voidPendingOf } from './approvals.ts';
+import { emitChat } from './chat-events.ts';
+import {
+  announce,
+  existsAlready,
+  insertSession,
+  notFound,
+  readSession,
+  refuseWhileRunning,
+  requireSession,
+  type SessionFields,
+  toSession,
+} from './session-row.ts';
+import { postgresSearch, sqliteSearch, wordsIn, wordsOf } from './session-words.ts';
 import { all, change, emit, joinSql, one, type Operation, raw, refuse, type Row, type Sql, sql, type Dialect } from './sql.ts';
-import type { EventPayload, Session } from '@tenon/protocol';
-
-export interface SessionFields {
-  readonly title?: string;
-  readonly label?: string | null;
-  readonly pinned?: boolean;
-  readonly archived?: boolean;
-}
+import type { Session } from '@tenon/protocol';
 
 export interface ListSessions {
   readonly limit: number;
@@ -21,20 +28,9 @@ export interface ListSessions {
   readonly boundTo?: string;
 }
 
-const COLUMNS = raw('ord, key, session_id, agent_id, title, label, pinned, archived, revision, created_at, updated_at');
-
 export function* createSession(args: { key: string; fields: SessionFields; at: number }): Operation<{ session: Session }> {
-  const { key, fields, at } = args;
-  const agentId = key.split(':')[1] ?? '';
-  const title = fields.title ?? '';
-  const row = yield* one(sql`
-    insert into sessions (key, session_id, agent_id, title, label, pinned, archived, revision, words, created_at, updated_at)
-    values (${key}, ${randomId()}, ${agentId}, ${title}, ${fields.label ?? null}, ${Number(fields.pinned ?? false)},
-      ${Number(fields.archived ?? false)}, 1, ${wordsOf(key, title)}, ${at}, ${at})
-    on conflict (key) do nothing
-    returning ord, key, session_id, agent_id, title, label, pinned, archived, revision, created_at, updated_at`);
-  if (!row) refuse('CONFLICT', `Session "${key}" exists already`, { code: 'SESSION_EXISTS' });
-  return yield* announce('create', toSession(row), at);
+  const row = (yield* insertSession(args.key, args.fields, args.at)) ?? existsAlready(args.key);
+  return yield* announce('create', toSession(row), args.at);
 }
 
 export function* patchSession(
@@ -42,14 +38,7 @@ export function* patchSession(
   dialect: Dialect,
 ): Operation<{ session: Session }> {
   const { key, fields, at } = args;
-  const current = yield* one(
-    dialect === 'sqlite'
-      ? sql`select ord, key, session_id, agent_id, title, label, pinned, archived, revision, created_at, updated_at
-          from sessions where key = ${key}`
-      : sql`select ord, key, session_id, agent_id, title, label, pinned, archived, revision, created_at, updated_at
-          from sessions where key = ${key} for update`,
-  );
-  if (!current) notFound(key);
+  const current = yield* requireSession(key, dialect);
   if (args.ifRevision !== undefined && args.ifRevision !== current.revision) {
     refuse('CONFLICT', `Session "${key}" is at revision ${current.revision}, not ${args.ifRevision}`, {
       code: 'STALE_REVISION',
@@ -63,41 +52,67 @@ export function* patchSession(
     label: fields.label === undefined ? before.label : fields.label,
     pinned: fields.pinned ?? before.pinned,
     archived: fields.archived ?? before.archived,
+    model: fields.model === undefined ? before.model : fields.model,
+    thinking: fields.thinking === undefined ? before.thinking : fields.thinking,
+    permissions: fields.permissions === undefined ? before.permissions : fields.permissions,
+    queue: fields.queue === undefined ? before.queue : fields.queue,
     revision: before.revision + 1,
     updatedAt: Math.max(at, before.updatedAt),
   };
   yield* change(sql`
     update sessions set title = ${session.title}, label = ${session.label}, pinned = ${Number(session.pinned)},
-      archived = ${Number(session.archived)}, revision = ${session.revision}, words = ${wordsOf(key, session.title)},
+      archived = ${Number(session.archived)}, model = ${session.model}, thinking = ${session.thinking},
+      permissions = ${session.permissions}, queue = ${session.queue}, revision = ${session.revision}, words = ${wordsOf(key, session.title)},
       updated_at = ${session.updatedAt}
     where key = ${key}`);
   return yield* announce('patch', session, at);
 }
 
-export function* resetSession(args: { key: string; at: number }): Operation<{ session: Session }> {
+/** A new session id and an empty transcript. The old one is kept for a while; messages that wait are told to the new one. */
+export function* resetSession(args: { key: string; at: number }, dialect: Dialect): Operation<{ session: Session }> {
+  const { key, at } = args;
+  const before = yield* requireSession(key, dialect);
+  yield* refuseWhileRunning(key);
+  const sessionId = randomId();
+  yield* change(sql`
+    insert into retired_sessions (session_id, session_key, at)
+    select session_id, key, ${at} from sessions
+    where key = ${key} and exists (select 1 from entries where session_id = ${before.session_id})`);
+  yield* change(sql`update runs set session_id = ${sessionId} where session_key = ${key} and state = 'queued'`);
   // As a patch does, also with a clock that went back: a session never slides towards older pages.
   const row = yield* one(sql`
-    update sessions set session_id = ${randomId()}, revision = revision + 1,
-      updated_at = case when updated_at > ${args.at} then updated_at else ${args.at} end
-    where key = ${args.key}
-    returning ord, key, session_id, agent_id, title, label, pinned, archived, revision, created_at, updated_at`);
-  if (!row) notFound(args.key);
-  return yield* announce('reset', toSession(row), args.at);
+    update sessions set session_id = ${sessionId}, leaf_id = null, status = case when status = 'failed' then 'idle' else status end,
+      revision = revision + 1, updated_at = case when updated_at > ${at} then updated_at else ${at} end
+    where key = ${key} returning *`);
+  return yield* announce('reset', toSession(row ?? notFound(key)), at);
 }
 
-export function* deleteSession(args: { key: string; at: number }): Operation<{ key: string; deleted: true }> {
-  const deleted = yield* change(sql`delete from sessions where key = ${args.key}`);
-  if (deleted === 0) notFound(args.key);
-  yield* emit('sessions.changed', { key: args.key, reason: 'delete' }, args.at, args.key);
-  return { key: args.key, deleted: true };
+/** Removes the session and all that was said and asked in it. What waited is told that it will not come to it. */
+export function* deleteSession(args: { key: string; at: number }, dialect: Dialect): Operation<{ key: string; deleted: true }> {
+  const { key, at } = args;
+  const { session_id } = yield* requireSession(key, dialect);
+  yield* refuseWhileRunning(key);
+  yield* voidPendingOf({ sessionKey: key }, at);
+  const waiting = yield* all<{ run_id: string }>(sql`
+    select run_id from runs where session_key = ${key} and state = 'queued' order by ord`);
+  for (const { run_id } of waiting) {
+    const end = { kind: 'aborted', reason: 'The session was deleted' } as const;
+    yield* emitChat({ sessionKey: key, kind: 'ended', runId: run_id, end }, at);
+  }
+  yield* change(sql`
+    delete from entries where session_id = ${session_id} or session_id in (select session_id from retired_sessions where session_key = ${key})`);
+  yield* change(sql`delete from calls where session_id = ${session_id}`);
+  yield* change(sql`delete from runs where session_key = ${key}`);
+  yield* change(sql`delete from approvals where session_key = ${key}`);
+  yield* change(sql`delete from usage where session_key = ${key}`);
+  yield* change(sql`delete from retired_sessions where session_key = ${key}`);
+  yield* change(sql`delete from sessions where key = ${key}`);
+  yield* emit('sessions.changed', { key, reason: 'delete' }, at, key);
+  return { key, deleted: true };
 }
 
 export function* getSession(args: { key: string }): Operation<{ session: Session }> {
-  const row = yield* one(sql`
-    select ord, key, session_id, agent_id, title, label, pinned, archived, revision, created_at, updated_at
-    from sessions where key = ${args.key}`);
-  if (!row) notFound(args.key);
-  return { session: toSession(row) };
+  return { session: toSession(yield* readSession(args.key)) };
 }
 
 export function* listSessions(args: ListSessions, dialect: Dialect): Operation<{ sessions: Session[]; nextCursor?: string }> {
@@ -125,34 +140,10 @@ export function* listSessions(args: ListSessions, dialect: Dialect): Operation<{
     order = raw('updated_at desc, ord desc');
   }
   const rows = yield* all(sql`
-    select ${COLUMNS} from ${source} where ${joinSql(conditions, ' and ')} order by ${order} limit ${args.limit + 1}`);
+    select sessions.* from ${source} where ${joinSql(conditions, ' and ')} order by ${order} limit ${args.limit + 1}`);
   const page = rows.slice(0, args.limit);
   const last = rows.length > args.limit ? page.at(-1) : undefined;
   return { sessions: page.map(toSession), ...(last ? { nextCursor: cursorOf(last) } : {}) };
-}
-
-function* announce(reason: EventPayload<'sessions.changed'>['reason'], session: Session, at: number): Operation<{ session: Session }> {
-  yield* emit('sessions.changed', { key: session.key, reason, session }, at, session.key);
-  return { session };
-}
-
-function notFound(key: string): never {
-  refuse('NOT_FOUND', `Cannot find session "${key}"`);
-}
-
-function toSession(row: Row): Session {
-  return {
-    key: row.key as string,
-    sessionId: row.session_id as string,
-    agentId: row.agent_id as string,
-    title: row.title as string,
-    label: row.label as string | null,
-    pinned: row.pinned === 1,
-    archived: row.archived === 1,
-    revision: row.revision as number,
-    createdAt: row.created_at as number,
-    updatedAt: row.updated_at as number,
-  };
 }
 
 function cursorOf(row: Row): string {
@@ -163,32 +154,4 @@ function parseCursor(cursor: string): { updatedAt: number; ord: number } {
   const match = /^(\d{1,16})\.(\d{1,16})$/.exec(Buffer.from(cursor, 'base64url').toString());
   if (!match) refuse('INVALID_REQUEST', 'params/cursor is not one that sessions.list gave');
   return { updatedAt: Number(match[1]), ord: Number(match[2]) };
-}
-
-const MAX_WORDS = 64;
-/** In characters: PostgreSQL refuses words of 2 kB, and one sign can become many when it is normalized. */
-const MAX_WORD = 64;
-
-// The engines would cut text into words each in its own way. We cut, and they only look up.
-function wordsIn(text: string): string[] {
-  const words = text
-    .normalize('NFKC')
-    .toLowerCase()
-    .match(/[\p{L}\p{N}]+/gu)
-    ?.slice(0, MAX_WORDS);
-  return words?.map((word) => (word.length > MAX_WORD ? [...word].slice(0, MAX_WORD).join('') : word)) ?? [];
-}
-
-function wordsOf(key: string, title: string): string {
-  return [...new Set([...wordsIn(title), ...wordsIn(key)])].join(' ');
-}
-
-function sqliteSearch(words: readonly string[]): Sql {
-  const match = words.map((word) => `"${word}"*`).join(' ');
-  return sql`session_words match ${match}`;
-}
-
-function postgresSearch(words: readonly string[]): Sql {
-  const query = words.map((word) => `'${word}':*`).join(' & ');
-  return sql`array_to_tsvector(string_to_array(words, ' ')) @@ ${query}::tsquery`;
 }

@@ -1,0 +1,88 @@
+// Transcripts that come from elsewhere: a path of another session, or a file. Each is one commit, and all or nothing.
+import { columnsOf, requireEntry } from './entries.ts';
+import { announce, existsAlready, insertSession, requireSession, type SessionFields, toSession } from './session-row.ts';
+import { change, type Dialect, joinSql, type Operation, refuse, type Sql, sql } from './sql.ts';
+import type { Entry, Session } from '@tenon/protocol';
+
+/** The limit `importEntries` of the protocol: the writer's thread does without its schemas. */
+export const IMPORT_ENTRIES = 100_000;
+
+/** Rows of one statement at most. */
+const CHUNK = 512;
+
+/** Makes a session of the path to an entry, or to the leaf, with the settings of the first. */
+export function* forkSession(
+  args: { key: string; newKey: string; entryId?: string; title?: string; at: number },
+  dialect: Dialect,
+): Operation<{ session: Session; entries: number }> {
+  const { key, newKey, at } = args;
+  const source = yield* requireSession(key, dialect);
+  if (args.entryId !== undefined) yield* requireEntry(source.session_id, args.entryId);
+  const leafId = args.entryId ?? source.leaf_id;
+  const { title, model, thinking, permissions, queue } = toSession(source);
+  const fields = { title: args.title ?? title, model, thinking, permissions, queue };
+  const row = (yield* insertSession(newKey, fields, at, { parentKey: key, leafId })) ?? existsAlready(newKey);
+  const entries = leafId === null ? 0 : yield* copyPath(source.session_id, leafId, row.session_id);
+  const { session } = yield* announce('fork', toSession(row), at);
+  return { session, entries };
+}
+
+function* copyPath(from: string, leafId: string, to: string): Operation<number> {
+  const copied = yield* change(sql`
+    insert into entries (session_id, id, parent_id, type, role, run_id, at, preview, label_of, body)
+    with recursive path (ord, parent_id, depth) as (
+      select ord, parent_id, 1 from entries where session_id = ${from} and id = ${leafId}
+      union all
+      select entries.ord, entries.parent_id, path.depth + 1
+      from path join entries on entries.session_id = ${from} and entries.id = path.parent_id where path.depth <= ${IMPORT_ENTRIES})
+    select cast(${to} as text), id, entries.parent_id, type, role, run_id, at, preview, label_of, body
+    from path join entries on entries.ord = path.ord order by entries.ord`);
+  if (copied > IMPORT_ENTRIES) refuse('TOO_LARGE', `The path has more than ${IMPORT_ENTRIES} entries`);
+  return copied;
+}
+
+/** Makes a session of entries that the caller has checked, parents before children. */
+export function* importEntries(args: {
+  key: string;
+  fields: SessionFields;
+  entries: readonly Entry[];
+  leafId: string | null;
+  at: number;
+}): Operation<{ session: Session; entries: number }> {
+  const { key, fields, entries, leafId, at } = args;
+  if (entries.length > IMPORT_ENTRIES) {
+    refuse('TOO_LARGE', `The import has ${entries.length} entries, more than ${IMPORT_ENTRIES}`);
+  }
+  checkTree(entries, leafId);
+  const row = (yield* insertSession(key, fields, at, { leafId })) ?? existsAlready(key);
+  for (let first = 0, size = CHUNK; first < entries.length; first += size) {
+    // Halves towards the end: a few sizes, so that the statements are a few and stay prepared.
+    while (size > entries.length - first) size /= 2;
+    const values = entries.slice(first, first + size).map((entry): Sql => valuesOf(row.session_id, entry));
+    yield* change(sql`
+      insert into entries (session_id, id, parent_id, type, role, run_id, at, preview, label_of, body) values ${joinSql(values, ', ')}`);
+  }
+  const { session } = yield* announce('import', toSession(row), at);
+  return { session, entries: entries.length };
+}
+
+function valuesOf(sessionId: string, entry: Entry): Sql {
+  const [id, parentId, type, role, runId, at, preview, labelOf, body] = columnsOf(entry);
+  return sql`(${sessionId}, ${id}, ${parentId}, ${type}, ${role}, ${runId}, ${at}, ${preview}, ${labelOf}, ${body})`;
+}
+
+function checkTree(entries: readonly Entry[], leafId: string | null): void {
+  const known = new Set<string>();
+  for (const { id, parentId } of entries) {
+    if (known.has(id)) refuse('INVALID_REQUEST', `Entry "${id}" is there twice`, { code: 'DUPLICATE_ENTRY', entryId: id });
+    if (parentId !== null && !known.has(parentId)) {
+      refuse('INVALID_REQUEST', `Entry "${id}" comes before its parent "${parentId}", or that is missing`, {
+        code: 'NO_PARENT',
+        entryId: id,
+      });
+    }
+    known.add(id);
+  }
+  if (leafId !== null && !known.has(leafId))
+    refuse('INVALID_REQUEST', `The leaf "${leafId}" is not among the entries`, { code: 'NO_LEAF' });
+}

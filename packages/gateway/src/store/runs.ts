@@ -1,0 +1,167 @@
+// A run from its message to its end. Each step is one commit: the message and the mark that it was told, an answer and the
+// calls in it, the end and everything that ends with it. A run ends once, whoever says so and however often.
+import { voidPendingOf } from './approvals.ts';
+import { insertCalls, type NewCall } from './calls.ts';
+import { announceQueued, emitChat } from './chat-events.ts';
+import { appendOnLeaf, type DraftOf } from './entries.ts';
+import { type Content, contentOf, lockRun, requireRunning, runOver, type RunRow, toRun } from './run-row.ts';
+import { announce, insertSession, lockSession, notFound, requireSession, settleStatus, toSession } from './session-row.ts';
+import { all, change, type Dialect, one, type Operation, refuse, type Row, sql } from './sql.ts';
+import { addUsage, parseUsage, withCall } from './usage.ts';
+import type { Entry, EntryDraft, JsonObject, Run, RunEnd, Usage } from '@tenon/protocol';
+
+/** The limit `queuedRuns` of the protocol: the writer's thread does without its schemas. */
+export const QUEUED_RUNS = 100;
+
+/** Takes a message in; the session is made where there is none. `created`: whether it was. */
+export function* acceptRun(
+  args: {
+    key: string;
+    runId: string;
+    content: Content;
+    mode: Run['mode'];
+    trigger: Run['trigger'];
+    principal: string;
+    options: JsonObject;
+    at: number;
+  },
+  dialect: Dialect,
+): Operation<{ run: Run; created: boolean }> {
+  const { key, runId, content, at } = args;
+  const known = yield* lockSession(key, dialect);
+  const session = known ?? (yield* insertSession(key, {}, at, { status: 'queued' })) ?? notFound(key);
+  const waiting = yield* one<{ n: number }>(sql`select count(*) as n from runs where session_key = ${key} and state = 'queued'`);
+  if ((waiting?.n ?? 0) >= QUEUED_RUNS) {
+    refuse('CONFLICT', `${QUEUED_RUNS} messages wait in session "${key}" already; wait for the agent, or stop it`, { code: 'QUEUE_FULL' });
+  }
+  const row = yield* one(sql`
+    insert into runs (run_id, session_key, session_id, state, mode, origin, principal, message, options, created_at, usage)
+    values (${runId}, ${key}, ${session.session_id}, 'queued', ${args.mode}, ${args.trigger}, ${args.principal}, ${JSON.stringify(content)},
+      ${JSON.stringify(args.options)}, ${at}, '[]')
+    on conflict (run_id) do nothing
+    returning *`);
+  if (!row) refuse('CONFLICT', `Run "${runId}" exists already`, { code: 'RUN_EXISTS' });
+  if (!known) yield* announce('create', toSession(session), at);
+  yield* announceQueued(key, runId, content, at);
+  yield* settleStatus(key, at);
+  return { run: toRun(row), created: !known };
+}
+
+/**
+ * Begins the turn of a run that waits, or tells further messages to one that runs. The messages go into the transcript and
+ * their runs are marked in one commit. Runs that no longer wait are passed over.
+ */
+export function* beginRun(
+  args: { key: string; leadRunId: string; runIds: readonly string[]; at: number },
+  dialect: Dialect,
+): Operation<{ run: Run; entries: Entry[]; resumed: false }> {
+  const { key, leadRunId, at } = args;
+  const session = yield* requireSession(key, dialect);
+  const lead = yield* lockRun(leadRunId, dialect);
+  if (lead.state === 'ended' || lead.joined !== null || lead.session_id !== session.session_id) runOver(leadRunId);
+  const told: RunRow[] = [];
+  for (const runId of new Set([leadRunId, ...args.runIds])) {
+    const run = runId === leadRunId ? lead : yield* lockRun(runId, dialect);
+    if (run.state === 'queued' && run.session_id === session.session_id) told.push(run);
+  }
+  if (lead.state === 'queued') {
+    const [other] = yield* all<{ run_id: string }>(sql`
+      select run_id from runs where session_key = ${key} and state = 'running' limit 1`);
+    if (other) refuse('CONFLICT', `Session "${key}" is busy with run "${other.run_id}"`, { code: 'SESSION_BUSY', runId: other.run_id });
+    yield* emitChat({ sessionKey: key, kind: 'started', runId: leadRunId }, at);
+  }
+  for (const run of told) {
+    const joined = run === lead ? null : leadRunId;
+    yield* change(sql`update runs set state = 'running', started_at = ${at}, joined = ${joined} where run_id = ${run.run_id}`);
+  }
+  // Next-turn injections are drained here: in this commit, before the messages.
+  const inOrder = told.toSorted((a, b) => a.ord - b.ord);
+  const entries = yield* appendOnLeaf(session, inOrder.map(messageOf), at);
+  yield* settleStatus(key, at);
+  return { run: toRun(yield* lockRun(leadRunId, dialect)), entries, resumed: false };
+}
+
+function messageOf(run: RunRow): DraftOf {
+  return {
+    draft: { type: 'message', message: { role: 'user', content: contentOf(run), timestamp: run.created_at } },
+    runId: run.run_id,
+  };
+}
+
+/** What a running turn adds. `calls` are those of the last draft, which then is a message of the assistant. */
+export function* appendToRun(
+  args: {
+    key: string;
+    runId: string;
+    drafts: readonly EntryDraft[];
+    calls?: readonly NewCall[];
+    usage?: { model: string; usage: Usage };
+    at: number;
+  },
+  dialect: Dialect,
+): Operation<{ entries: Entry[] }> {
+  const { key, runId, drafts, calls = [], usage, at } = args;
+  const { session, run } = yield* requireRunning(key, runId, dialect);
+  const entries = yield* appendOnLeaf(
+    session,
+    drafts.map((draft) => ({ draft, runId })),
+    at,
+  );
+  if (calls.length > 0) yield* insertCalls(session.session_id, runId, entries.at(-1), calls);
+  if (usage) {
+    yield* change(sql`
+      update runs set usage = ${JSON.stringify(withCall(parseUsage(run.usage), usage.model, usage.usage))} where run_id = ${runId}`);
+    yield* addUsage({ sessionKey: key, model: usage.model, usage: usage.usage, at });
+  }
+  return { entries };
+}
+
+const FAILURES: ReadonlySet<RunEnd['kind']> = new Set(['failed', 'internal_error']);
+
+/** Ends a run, running or queued, and those whose messages it told. One that has ended stays as it is. */
+export function* endRun(
+  args: { key: string; runId: string; end: RunEnd; at: number },
+  dialect: Dialect,
+): Operation<{ ended: boolean; run: Run }> {
+  const { key, runId, end, at } = args;
+  yield* requireSession(key, dialect);
+  const run = yield* lockRun(runId, dialect);
+  if (run.state === 'ended') return { ended: false, run: toRun(run) };
+  const rows = yield* all<RunRow>(sql`
+    update runs set state = 'ended', ended_at = ${at}, outcome = ${JSON.stringify(end)}
+    where session_key = ${key} and state <> 'ended' and (run_id = ${runId} or joined = ${runId})
+    returning *`);
+  yield* change(sql`delete from calls where run_id = ${runId}`);
+  yield* voidPendingOf({ runId }, at);
+  const [first, ...joined] = rows.toSorted((a, b) => Number(b.run_id === runId) - Number(a.run_id === runId) || a.ord - b.ord);
+  if (!first) runOver(runId);
+  yield* announceEnded([first, ...joined], end, at);
+  yield* settleStatus(key, at, FAILURES.has(end.kind) ? 'failed' : 'idle');
+  return { ended: true, run: toRun(first) };
+}
+
+/** Ends runs that wait, all of them or those named, as aborted. */
+export function* cancelQueuedRuns(
+  args: { key: string; runIds?: readonly string[]; reason?: string; at: number },
+  dialect: Dialect,
+): Operation<{ runs: Run[] }> {
+  const { key, runIds, reason, at } = args;
+  yield* requireSession(key, dialect);
+  const waiting = yield* all<RunRow>(sql`select * from runs where session_key = ${key} and state = 'queued' order by ord`);
+  const end: RunEnd = { kind: 'aborted', ...(reason === undefined ? {} : { reason }) };
+  const ended: Row[] = [];
+  for (const { run_id } of waiting.filter((run) => runIds?.includes(run.run_id) ?? true)) {
+    const row = yield* one(sql`
+      update runs set state = 'ended', ended_at = ${at}, outcome = ${JSON.stringify(end)} where run_id = ${run_id} returning *`);
+    if (row) ended.push(row);
+  }
+  yield* announceEnded(ended, end, at);
+  if (ended.length > 0) yield* settleStatus(key, at);
+  return { runs: ended.map(toRun) };
+}
+
+function* announceEnded(rows: readonly Row[], end: RunEnd, at: number): Operation<void> {
+  for (const row of rows) {
+    yield* emitChat({ sessionKey: row.session_key as string, kind: 'ended', runId: row.run_id as string, end }, at);
+  }
+}
