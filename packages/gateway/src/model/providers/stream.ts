@@ -1,0 +1,145 @@
+// One request to a provider: its stream parts become our events, and whatever goes wrong becomes the last of them.
+// Nothing is tried again here; the agent decides that.
+import type { ModelConfig, Usage } from '@tenon/protocol';
+import type { Clock } from '../../kernel/clock.ts';
+import { failure, failureOf, StreamFault, type FailurePlace } from '../failure.ts';
+import { createMessageBuilder, noUsage, priced, type MessageBuilder } from '../message.ts';
+import type { ModelEvent } from '../types.ts';
+import type { StreamPart } from './language-model.ts';
+import type { Watch } from './watch.ts';
+
+export interface StreamPlan {
+  readonly config: ModelConfig;
+  readonly clock: Clock;
+  readonly watch: Watch;
+  place(): FailurePlace;
+  /** Sends the request. */
+  open(): Promise<ReadableStream<StreamPart>>;
+  /** Where the provider keeps what it wants back. */
+  readonly metadataKey: string;
+}
+
+/** Contract: must not throw; ends with exactly one `end` or `failed`. */
+export async function* streamAnswer(plan: StreamPlan): AsyncGenerator<ModelEvent, void, undefined> {
+  const { config, clock, watch } = plan;
+  const builder = createMessageBuilder(config.provider, config.id);
+  let reader: ReadableStreamDefaultReader<StreamPart> | undefined;
+  let answered = false;
+  try {
+    const stream = await opened(plan);
+    reader = stream.getReader();
+    answered = true;
+    const reading = reader;
+    watch.onGiveUp(() => void reading.cancel().catch(() => undefined));
+    for (;;) {
+      watch.waiting(true);
+      const { done, value: part } = await reading.read();
+      watch.waiting(false);
+      if (watch.fault) throw watch.fault;
+      if (done) throw new StreamFault('bad_output', 'the stream ended before the answer did');
+      if (part.type !== 'stream-start' && part.type !== 'response-metadata') watch.progress();
+      if (part.type === 'finish') {
+        const usage = usageOf(part.usage, config.prices);
+        yield { type: 'end', message: builder.build({ stopReason: stopReasonOf(part, builder), usage, timestamp: clock.now() }) };
+        return;
+      }
+      const event = eventOf(part, builder, plan.metadataKey);
+      if (builder.excess !== undefined) throw new StreamFault('bad_output', `the answer is too large: ${builder.excess}`);
+      if (event) yield event;
+    }
+  } catch (error) {
+    const reason =
+      watch.fault?.kind === 'aborted'
+        ? failure('aborted', 'Stopped', plan.place())
+        : failureOf(watch.fault ?? error, answered, plan.place());
+    const partial = builder.partial({
+      stopReason: reason.kind === 'aborted' ? 'aborted' : 'error',
+      errorMessage: reason.message,
+      timestamp: clock.now(),
+    });
+    yield { type: 'failed', failure: reason, ...(partial ? { partial } : {}) };
+  } finally {
+    // Also when the reader of the events has gone away in the middle.
+    watch.end();
+    await reader?.cancel().catch(() => undefined);
+  }
+}
+
+// A provider's code that ignores the signal must not hold us.
+async function opened({ open, watch }: StreamPlan): Promise<ReadableStream<StreamPart>> {
+  const opening = open();
+  const stream = await Promise.race([opening, watch.givenUp]);
+  if (stream) return stream;
+  opening.then((late) => late.cancel()).catch(() => undefined);
+  throw watch.fault ?? new StreamFault('aborted', 'stopped');
+}
+
+function eventOf(part: StreamPart, builder: MessageBuilder, metadataKey: string): ModelEvent | undefined {
+  switch (part.type) {
+    case 'text-delta': {
+      const delta = builder.text(part.id, part.delta);
+      return delta === '' ? undefined : { type: 'text', delta };
+    }
+    case 'reasoning-start':
+    case 'reasoning-delta':
+    case 'reasoning-end': {
+      const delta = part.type === 'reasoning-delta' ? builder.thinking(part.id, part.delta) : '';
+      const signature = signatureOf(part.providerMetadata, metadataKey);
+      if (signature) builder.signThinking(part.id, signature);
+      if (part.type === 'reasoning-end') builder.endPart(part.id);
+      return delta === '' ? undefined : { type: 'thinking', delta };
+    }
+    case 'text-end':
+      builder.endPart(part.id);
+      return undefined;
+    case 'tool-input-start':
+      return { type: 'tool', ...builder.beginCall(part.id, part.toolName) };
+    case 'tool-input-delta':
+      builder.callDelta(part.id, part.delta);
+      return undefined;
+    case 'tool-call': {
+      const { begun } = builder.endCall(part.toolCallId, part.toolName, part.input, signatureOf(part.providerMetadata, metadataKey));
+      return begun ? { type: 'tool', ...begun } : undefined;
+    }
+    case 'error':
+      throw part.error;
+    default:
+      return undefined;
+  }
+}
+
+// Kept as it came: what a provider wants back is its own business.
+function signatureOf(metadata: Record<string, unknown> | undefined, metadataKey: string): Record<string, unknown> | undefined {
+  const own = metadata?.[metadataKey];
+  return typeof own === 'object' && own !== null ? (own as Record<string, unknown>) : undefined;
+}
+
+type Finish = Extract<StreamPart, { type: 'finish' }>;
+
+function stopReasonOf({ finishReason }: Finish, builder: MessageBuilder): 'stop' | 'length' | 'toolUse' {
+  switch (finishReason.unified) {
+    case 'error':
+    case 'interrupted':
+      throw new StreamFault('bad_output', `the stream ended before the answer did${finishReason.raw ? ` (${finishReason.raw})` : ''}`);
+    case 'content-filter':
+      throw new StreamFault('invalid_request', 'the content filter of the provider stopped the answer');
+    case 'length':
+      return 'length';
+    default:
+      return builder.hasCalls ? 'toolUse' : 'stop';
+  }
+}
+
+function usageOf({ inputTokens, outputTokens }: Finish['usage'], prices: ModelConfig['prices']): Usage {
+  const cacheRead = count(inputTokens?.cacheRead);
+  const cacheWrite = count(inputTokens?.cacheWrite);
+  const input =
+    inputTokens?.noCache === undefined ? Math.max(0, count(inputTokens?.total) - cacheRead - cacheWrite) : count(inputTokens.noCache);
+  const output = count(outputTokens?.total);
+  return input + output + cacheRead + cacheWrite === 0 ? noUsage : priced({ input, output, cacheRead, cacheWrite }, prices);
+}
+
+/** A server may send anything as a number. */
+function count(tokens: number | undefined): number {
+  return tokens !== undefined && Number.isFinite(tokens) && tokens > 0 ? Math.min(Math.round(tokens), 1_000_000_000) : 0;
+}
