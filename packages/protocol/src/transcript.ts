@@ -63,6 +63,8 @@ export const ToolCallBlock = Type.Object(
     arguments: JsonObject,
     /** What the model sent instead of a JSON object; such a call is answered with an error and never runs. */
     malformed: Type.Optional(Type.String()),
+    /** What the provider wants back with it, as it gave it. */
+    thoughtSignature: Type.Optional(Type.String()),
   },
   closed,
 );
