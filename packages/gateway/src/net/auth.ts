@@ -21,6 +21,8 @@ export interface Authenticator {
   connect(params: ConnectParams, challenge: Challenge, address: string): Promise<Principal>;
   /** A bearer token of an HTTP request. */
   bearer(header: string | undefined, address: string): Promise<Principal>;
+  /** Anything else that proves something. Where it throws UNAUTHORIZED, that counts as a wrong credential of the address. */
+  attempt<Proved>(address: string, prove: () => Promise<Proved>): Promise<Proved>;
 }
 
 interface AuthDeps {
@@ -49,7 +51,7 @@ export function createAuthenticator({ mode, store, clock, log, incidents }: Auth
   }
 
   /** Counts wrong credentials only: who sends none at all cannot lock anybody out. */
-  async function tryCredential(address: string, attempt: () => Promise<Principal>): Promise<Principal> {
+  async function tryCredential<Proved>(address: string, attempt: () => Promise<Proved>): Promise<Proved> {
     checkFailures(address);
     const [outcome] = await Promise.allSettled([attempt()]);
     // Once more, and for right and wrong alike: many that are tried side by side must not tell which of them is right.
@@ -136,6 +138,7 @@ export function createAuthenticator({ mode, store, clock, log, incidents }: Auth
 
   return {
     connect,
+    attempt: tryCredential,
     async bearer(header, address) {
       if (mode === 'none') return everybody;
       const token = /^Bearer ([\x21-\x7e]{1,512})$/.exec(header ?? '')?.[1];

@@ -37,17 +37,17 @@ export function createGate({ bind, port, ...options }: GateOptions): Gate {
   }
 
   return {
-    refusal({ headers, rawHeaders }) {
+    refusal({ headers, rawHeaders, method }) {
       if (rawHeaders.length / 2 > limits.httpHeaderCount.value) return { kind: 'headers', status: 431, value: '' };
       const host = headers.host?.toLowerCase() ?? '';
       const hostCount = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
       if (hostCount !== 1 || !hosts.has(host)) return { kind: 'host', status: 421, value: shown(host) };
       const { origin } = headers;
       if (origin !== undefined && !origins.has(origin.toLowerCase())) return { kind: 'origin', status: 403, value: shown(origin) };
-      // A page elsewhere may link to us, which is a navigation, but not load us behind the scenes.
+      // A page elsewhere may link to us, which is a navigation, but not load us behind the scenes or send us a form.
       const site = headers['sec-fetch-site'];
-      if ((site === 'cross-site' || site === 'same-site') && headers['sec-fetch-mode'] !== 'navigate')
-        return { kind: 'cross-site', status: 403, value: site };
+      const follows = headers['sec-fetch-mode'] === 'navigate' && (method === 'GET' || method === 'HEAD');
+      if ((site === 'cross-site' || site === 'same-site') && !follows) return { kind: 'cross-site', status: 403, value: site };
       return undefined;
     },
   };

@@ -1,119 +1,115 @@
-// The HTTP side of the port: a few fixed pages, matched by their exact path. A path that needs decoding is no path of ours.
+// The HTTP side of the port: gate → row → credential → body → handler → one catch → answer. Paths are matched exactly: one
+// that needs decoding is no path of ours.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { errors, GatewayError, limits } from '@tenon/protocol';
+import { GatewayError, limits } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
-import type { Metrics } from '../kernel/metrics.ts';
-import { bucketOf } from './address.ts';
-import type { Authenticator } from './auth.ts';
-import type { Gate } from './gate.ts';
-import { createNonce, securityHeaders } from './headers.ts';
-import type { HealthBoard } from '../rpc/health.ts';
+import { randomId } from '../kernel/ids.ts';
 import type { Incidents } from '../rpc/incidents.ts';
-import { statusPage } from './status-page.ts';
-
-export interface HttpDeps {
-  readonly gate: Gate;
-  readonly auth: Authenticator;
-  readonly incidents: Incidents;
-  readonly health: HealthBoard;
-  readonly ready: () => { ok: boolean; reason?: string };
-  readonly metrics: Metrics;
-  /** Off loopback, what tells something about the inside needs a token. */
-  readonly metricsNeedToken: boolean;
-  readonly version: string;
-  readonly warnings: readonly string[];
-}
-
-interface Answer {
-  readonly status: number;
-  readonly type: string;
-  readonly body: string;
-  readonly nonce?: string;
-  readonly headers?: Record<string, string>;
-}
-
-type Route = (request: IncomingMessage, deps: HttpDeps) => Answer | Promise<Answer>;
-
-const routes: Readonly<Record<string, Route>> = {
-  '/': (_, { version, health, warnings }) => {
-    const nonce = createNonce();
-    return {
-      status: 200,
-      type: 'text/html; charset=utf-8',
-      nonce,
-      body: statusPage({ version, health: health.snapshot(), warnings, nonce }),
-    };
-  },
-  // Alive: the process answers. Ready: it can also write.
-  '/healthz': () => json(200, { ok: true }),
-  '/readyz': (_, { ready }) => {
-    const state = ready();
-    return json(state.ok ? 200 : 503, state);
-  },
-  '/metrics': async (request, { auth, metrics, metricsNeedToken }) => {
-    if (metricsNeedToken) {
-      const principal = await auth.bearer(request.headers.authorization, bucketOf(request.socket.remoteAddress));
-      if (!principal.held.has('operator.read')) throw new GatewayError('SCOPE', 'This needs the scope operator.read');
-      if (principal.sessionKey !== undefined) throw new GatewayError('SCOPE', 'This credential is bound to one session');
-    }
-    return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: metrics.render() };
-  },
-};
+import { bucketOf } from './address.ts';
+import { type Answer, fromError, HttpError, send } from './answer.ts';
+import { authorize } from './authorize.ts';
+import { type Bodies, createBodies, hasBody } from './body.ts';
+import { securityHeaders } from './headers.ts';
+import type { Call, HttpDeps, Route, Routes } from './route.ts';
+import { createRoutes } from './routes.ts';
 
 export function createHttpHandler(deps: HttpDeps): (request: IncomingMessage, response: ServerResponse) => void {
+  const routes = createRoutes(deps);
+  const bodies = createBodies(deps);
+  deps.metrics.describe('tenon_http_requests_total', 'HTTP requests by route and status.');
   return (request, response) => {
-    answer(request, deps).then(
-      (result) => send(request, response, result),
-      (error: unknown) => send(request, response, fromError(error)),
-    );
+    const path = (request.url ?? '').split('?', 1)[0] ?? '';
+    answer(request, response, path, { deps, routes, bodies })
+      .catch((error: unknown) => refuse(error, path, deps))
+      .then((result) => {
+        const status = String(result?.status ?? response.statusCode);
+        deps.metrics.count('tenon_http_requests_total', { route: Object.hasOwn(routes, path) ? path : 'other', status });
+        if (result && !response.headersSent && !response.destroyed) send(request, response, result, deps.clock);
+      });
   };
 }
 
-async function answer(request: IncomingMessage, deps: HttpDeps): Promise<Answer> {
-  const refusal = deps.gate.refusal(request);
-  if (refusal) {
-    deps.incidents.record(`http.${refusal.kind}`, bucketOf(request.socket.remoteAddress), { value: refusal.value });
-    return {
-      ...fromError(new GatewayError('FORBIDDEN_ORIGIN', `Refused because of the ${refusal.kind} of this request`)),
-      status: refusal.status,
-    };
-  }
-  if (request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined) {
-    if (request.headers['content-length'] !== '0') {
-      deps.incidents.record('http.body', bucketOf(request.socket.remoteAddress));
-      return { ...fromError(new GatewayError('TOO_LARGE', 'No page here takes a body')), headers: { connection: 'close' } };
-    }
-  }
-  const path = (request.url ?? '').split('?', 1)[0] ?? '';
+interface Parts {
+  readonly deps: HttpDeps;
+  readonly routes: Routes;
+  readonly bodies: Bodies;
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, path: string, parts: Parts): Promise<Answer | undefined> {
+  const { deps, routes, bodies } = parts;
+  const address = bucketOf(request.socket.remoteAddress);
+  checkGate(request, address, deps);
   const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
-  if (!route) return fromError(new GatewayError('NOT_FOUND', 'There is no such page'));
-  if (request.method !== 'GET' && request.method !== 'HEAD')
-    return { ...json(405, { code: 'INVALID_REQUEST', message: 'Only GET' }), headers: { allow: 'GET, HEAD' } };
-  return route(request, deps);
+  if (hasBody(request) && route?.body === undefined) {
+    deps.incidents.record('http.body', address);
+    throw new GatewayError('TOO_LARGE', 'No page here takes a body');
+  }
+  const found = route ?? (await pageRoute(request, path, deps));
+  if (!found) throw new GatewayError('NOT_FOUND', 'There is no such page');
+  checkMethod(request, found);
+  if (found.method === 'POST' && deps.isDraining())
+    throw new GatewayError('UNAVAILABLE', 'The gateway is stopping', { retryAfterMs: 1000, details: { code: 'STOPPING' } });
+
+  const leaving = new AbortController();
+  response.once('close', () => leaving.abort());
+  const { searchParams: query } = new URL(request.url ?? '', 'http://gateway');
+  const call = { request, response, path, query, address, gone: leaving.signal };
+  // The credential before the body: a stranger's is not read.
+  const principal = found.scope === 'none' ? undefined : await authorize(request, address, found, deps);
+  const timeoutMs = principal ? limits.httpBodyTimeoutMs.value : limits.handshakeTimeoutMs.value;
+  const held = found.body && (await readBody(call, found.body, timeoutMs, deps, bodies));
+  try {
+    const full: Call = { ...call, body: held?.bytes ?? Buffer.alloc(0) };
+    if (found.scope === 'none') return await found.handle(full, deps);
+    if (principal) return await found.handle({ ...full, principal }, deps);
+    throw new Error('a guarded route without a principal');
+  } finally {
+    held?.release();
+  }
 }
 
-function fromError(error: unknown): Answer {
-  if (!(error instanceof GatewayError)) return json(errors.INTERNAL.status, { code: 'INTERNAL', message: 'A fault of the gateway' });
-  const retry = error.retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) };
-  return { ...json(errors[error.code].status, error.toShape()), headers: retry };
+function checkGate(request: IncomingMessage, address: string, deps: HttpDeps): void {
+  const refusal = deps.gate.refusal(request);
+  if (!refusal) return;
+  deps.incidents.record(`http.${refusal.kind}`, address, { value: refusal.value });
+  throw new HttpError(refusal.status, 'FORBIDDEN_ORIGIN', `Refused because of the ${refusal.kind} of this request`);
 }
 
-function json(status: number, value: unknown): Answer {
-  return { status, type: 'application/json; charset=utf-8', body: `${JSON.stringify(value)}\n` };
+/** A file of the page is a route of its own. */
+async function pageRoute({ headers }: IncomingMessage, path: string, { page }: HttpDeps): Promise<Route | undefined> {
+  const file = await page.answer(path, headers['accept-encoding']);
+  return file && { method: 'GET', scope: 'none', handle: () => file };
 }
 
-function send(request: IncomingMessage, response: ServerResponse, { status, type, body, nonce, headers }: Answer): void {
-  // What is left of a body is not read: the connection ends with the answer.
-  if (status >= 400) response.setHeader('connection', 'close');
-  response.writeHead(status, {
-    ...securityHeaders(nonce),
-    ...headers,
-    'content-type': type,
-    'content-length': Buffer.byteLength(body),
-  });
-  response.end(request.method === 'HEAD' ? undefined : body);
+function checkMethod({ method }: IncomingMessage, route: Route): void {
+  if (method === route.method || (method === 'HEAD' && route.method === 'GET')) return;
+  const allow = route.method === 'GET' ? 'GET, HEAD' : route.method;
+  throw new HttpError(405, 'INVALID_REQUEST', `Only ${route.method}`, { headers: { allow } });
+}
+
+async function readBody(call: Omit<Call, 'body'>, row: NonNullable<Route['body']>, timeoutMs: number, deps: HttpDeps, bodies: Bodies) {
+  try {
+    return await bodies.read(call.request, call.response, row, timeoutMs);
+  } catch (error) {
+    deps.incidents.record('http.body', call.address, { code: error instanceof GatewayError ? error.code : 'INTERNAL' });
+    throw error;
+  }
+}
+
+/** The one catch. What is not a refusal is a fault of ours: the log gets all of it, the client a reference. */
+function refuse(error: unknown, path: string, { log }: HttpDeps): Answer {
+  if (error instanceof GatewayError) {
+    if (error.code === 'STORAGE') log.error({ path, cause: error.cause }, error.message);
+    return fromError(error, path);
+  }
+  const reference = randomId(6);
+  log.error({ error, path, reference }, 'an HTTP request failed');
+  return fromError(
+    new GatewayError('INTERNAL', 'The gateway could not do this because of a fault of its own', { details: { reference } }),
+    path,
+  );
 }
 
 /** Node's own answers (bad syntax, headers too large, too slow), with our headers. */
@@ -147,7 +143,8 @@ export function endSocket(socket: Duplex, clock: Clock, status: string, headers:
 export const httpServerOptions = {
   maxHeaderSize: limits.httpHeaderBytes.value,
   headersTimeout: limits.handshakeTimeoutMs.value,
-  requestTimeout: limits.handshakeTimeoutMs.value,
+  // Bodies have deadlines of their own, shorter for strangers; this is what ends a connection that none of them reaches.
+  requestTimeout: limits.httpBodyTimeoutMs.value + limits.handshakeTimeoutMs.value,
   keepAliveTimeout: 5_000,
   connectionsCheckingInterval: 1_000,
   requireHostHeader: false,

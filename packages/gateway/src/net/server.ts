@@ -6,7 +6,8 @@ import type { Duplex } from 'node:stream';
 import { limits } from '@tenon/protocol';
 import { bucketOf } from './address.ts';
 import { createGate } from './gate.ts';
-import { createClientErrorHandler, createHttpHandler, endSocket, type HttpDeps, httpServerOptions } from './http.ts';
+import { createClientErrorHandler, createHttpHandler, endSocket, httpServerOptions } from './http.ts';
+import type { HttpDeps } from './route.ts';
 import { createSocketServer, type SocketDeps } from './ws.ts';
 
 export interface NetOptions {
@@ -26,7 +27,7 @@ export interface NetServer {
 /** Sockets of any kind, before they have sent a whole request. */
 const MAX_SOCKETS = limits.maxConnections.value + 512;
 
-export async function openNetServer(options: NetOptions, deps: SocketDeps & Omit<HttpDeps, 'gate'>): Promise<NetServer> {
+export async function openNetServer(options: NetOptions, deps: SocketDeps & Omit<HttpDeps, 'gate' | 'isDraining'>): Promise<NetServer> {
   const server = createServer(httpServerOptions);
   // Node drops what is over its count in silence: one more, so that the gate can see it and refuse.
   server.maxHeadersCount = limits.httpHeaderCount.value + 1;
@@ -40,7 +41,8 @@ export async function openNetServer(options: NetOptions, deps: SocketDeps & Omit
   const { port } = server.address() as AddressInfo;
   const gate = createGate({ ...options, port });
   const sockets = createSocketServer(deps);
-  const handleRequest = createHttpHandler({ ...deps, gate });
+  let draining = false;
+  const handleRequest = createHttpHandler({ ...deps, gate, isDraining: () => draining });
   // Node answers an `Expect` by itself, before the gate and without our headers, unless these are listened to.
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, handleRequest);
   server.on('clientError', createClientErrorHandler(deps));
@@ -65,6 +67,7 @@ export async function openNetServer(options: NetOptions, deps: SocketDeps & Omit
     port,
     url: `http://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${port}`,
     async drain() {
+      draining = true;
       server.close();
       await sockets.drain();
     },

@@ -10,6 +10,8 @@ export interface Connection {
   readonly client: ClientInfo;
   readonly connectedAt: number;
   readonly address: string;
+  /** A request over HTTP: reached when its credential is revoked, and nobody's presence. */
+  readonly passing?: true;
   /** Set right after the handshake. */
   subscription: Subscription | undefined;
   /** From now on every request of this connection is refused, also one that waits already. */
@@ -55,7 +57,8 @@ export function createConnections(deps: { clock: Clock; announce: (presence: Pre
   }
 
   function presence(): PresenceEntry[] {
-    return [...all].slice(0, MAX_PRESENCE).map(({ id, client, principal, connectedAt }) => ({
+    const present = [...all].filter(({ passing }) => !passing);
+    return present.slice(0, MAX_PRESENCE).map(({ id, client, principal, connectedAt }) => ({
       connId: id,
       client,
       principal: principal.id,
@@ -74,10 +77,10 @@ export function createConnections(deps: { clock: Clock; announce: (presence: Pre
   return {
     add(connection) {
       all.add(connection);
-      changed();
+      if (!connection.passing) changed();
     },
     remove(connection) {
-      if (all.delete(connection)) changed();
+      if (all.delete(connection) && !connection.passing) changed();
     },
     get size() {
       return all.size;

@@ -10,6 +10,7 @@ import type { Doctor } from './doctor.ts';
 import type { EventHub } from './events.ts';
 import type { HealthBoard } from './health.ts';
 import type { Principal } from './principal.ts';
+import type { SignIn } from './signin.ts';
 import type { TokenMint } from './token-mint.ts';
 
 /** The parts that handlers work with. */
@@ -24,6 +25,7 @@ export interface Services {
   readonly config: ConfigService;
   readonly doctor: Doctor;
   readonly mint: TokenMint;
+  readonly signIn: SignIn;
   readonly about: About;
   /** Begins to stop the gateway; the answer to this request still leaves. */
   readonly shutdown: (reason: string) => void;

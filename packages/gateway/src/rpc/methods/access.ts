@@ -25,19 +25,48 @@ export const accessHandlers = {
     },
     present: revealToken,
   },
+  'signin.create': {
+    commit({ scopes }, { commitAnswer, actor, signIn, store, principal }) {
+      // The link itself is not kept: a repeat gets it while the code can still be used.
+      return commitAnswer(async () => {
+        const wanted = { scopes: scopes ?? principal.scopes, by: principal.id, held: principal.held, tokenUntil: principal.expiresAt };
+        const grant = signIn.create(wanted);
+        const details = { scopes: [...grant.scopes], expiresAt: grant.expiresAt };
+        await store.write('audit.append', { actor: actor.actor, action: 'signin.create', target: grant.id, details, at: actor.at });
+        return { id: grant.id, expiresAt: grant.expiresAt };
+      });
+    },
+    present({ id, expiresAt }: { id: string; expiresAt: number }, { signIn }) {
+      const url = signIn.url(id);
+      if (url === undefined) {
+        throw new GatewayError(
+          'CONFLICT',
+          'This sign-in link was used already or has expired; ask for another one with a new idempotency key',
+          {
+            details: { code: 'SIGN_IN_OVER' },
+          },
+        );
+      }
+      return { url, expiresAt };
+    },
+  },
   'tokens.rotate': {
-    async commit({ id }, { commit, actor, mint, connections, connection }) {
+    async commit({ id }, { commit, actor, mint, connections, connection, signIn }) {
       const secret = mint.strike(id);
       const stored = await commit('tokens.rotate', { ...actor, ...secret, id });
       // Not for a repeat: by then the sockets are those of the new secret.
-      if (stored.salt === secret.salt) connections.revoke(`token:${id}`, connection);
+      if (stored.salt === secret.salt) {
+        connections.revoke(`token:${id}`, connection);
+        signIn.forget(`token:${id}`);
+      }
       return stored;
     },
     present: revealToken,
   },
-  'tokens.revoke': async ({ id }, { commit, actor, connections }) => {
+  'tokens.revoke': async ({ id }, { commit, actor, connections, signIn }) => {
     const answer = await commit('tokens.revoke', { ...actor, id });
     connections.revoke(`token:${id}`);
+    signIn.forget(`token:${id}`);
     return answer;
   },
   'tokens.list': async (_, { store }) => ({ tokens: await store.read('tokens.list', {}) }),
@@ -60,10 +89,13 @@ export const accessHandlers = {
   'device.pair.reject': ({ requestId }, { commit, actor }) => commit('pairing.reject', { ...actor, requestId }),
   'device.list': async (_, { store }) => ({ devices: await store.read('device.list', {}) }),
   'device.rename': ({ id, name }, { commit, actor }) => commit('device.rename', { ...actor, id, name }),
-  'device.revoke': async ({ id }, { commit, actor, connections }) => {
+  'device.revoke': async ({ id }, { commit, actor, connections, signIn }) => {
     const answer = await commit('device.revoke', { ...actor, id });
     // Not for a repeat: the device may have been let in again.
-    if (answer.device.revokedAt === actor.at) connections.revoke(`device:${id}`);
+    if (answer.device.revokedAt === actor.at) {
+      connections.revoke(`device:${id}`);
+      signIn.forget(`device:${id}`);
+    }
     return answer;
   },
 } satisfies Partial<Handlers>;

@@ -1,0 +1,25 @@
+// A session from a file: too large for a frame of the socket, so it comes as the body of a request.
+import { GatewayError, limits, matches, SessionKey } from '@tenon/protocol';
+import { importTranscript } from '../../agent/pi-jsonl.ts';
+import { json } from '../answer.ts';
+import { textOf } from '../body.ts';
+import type { Routes } from '../route.ts';
+
+export const importRoutes: Routes = {
+  '/api/sessions/import': {
+    method: 'POST',
+    scope: 'operator.write',
+    body: { maxBytes: limits.importBytes.value, types: ['application/jsonl', 'application/x-ndjson', 'application/x-jsonlines'] },
+    async handle({ body, query }, { store, clock }) {
+      const key = query.get('key') ?? '';
+      const title = query.get('title') ?? undefined;
+      if (!matches(SessionKey, key))
+        throw new GatewayError('INVALID_REQUEST', 'key must be agent:<agentId>:<name>, such as agent:main:notes');
+      if (title !== undefined && title.length > 512) throw new GatewayError('INVALID_REQUEST', 'title must be up to 512 characters');
+      const { entries, leafId, skipped } = importTranscript(textOf(body));
+      const fields = title === undefined ? {} : { title };
+      const imported = await store.write('entries.import', { key, fields, entries, leafId, at: clock.now() });
+      return json(200, { ...imported, skipped });
+    },
+  },
+};

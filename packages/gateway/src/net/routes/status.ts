@@ -1,0 +1,41 @@
+// What tells how the gateway does: the page at `/`, the two probes and the metrics.
+import { json } from '../answer.ts';
+import { createNonce } from '../headers.ts';
+import type { HttpDeps, Route, Routes } from '../route.ts';
+import { statusPage } from '../status-page.ts';
+
+export function createStatusRoutes({ metricsNeedToken }: HttpDeps): Routes {
+  return {
+    '/': {
+      method: 'GET',
+      scope: 'none',
+      async handle({ path, request }, { page, version, health, warnings }) {
+        const built = await page.answer(path, request.headers['accept-encoding']);
+        if (built) return built;
+        const nonce = createNonce();
+        const body = statusPage({ version, health: health.snapshot(), warnings, nonce });
+        return { status: 200, type: 'text/html; charset=utf-8', nonce, body };
+      },
+    },
+    // Alive: the process answers. Ready: it can also write.
+    '/healthz': { method: 'GET', scope: 'none', handle: () => json(200, { ok: true }) },
+    '/readyz': {
+      method: 'GET',
+      scope: 'none',
+      handle(_, { ready }) {
+        const state = ready();
+        return json(state.ok ? 200 : 503, state);
+      },
+    },
+    '/metrics': metricsNeedToken ? { ...metrics, scope: 'operator.read' } : { ...metrics, scope: 'none' },
+  };
+}
+
+const metrics = {
+  method: 'GET',
+  handle: (_: object, { metrics }: HttpDeps) => ({
+    status: 200,
+    type: 'text/plain; version=0.0.4; charset=utf-8',
+    body: metrics.render(),
+  }),
+} satisfies Omit<Route, 'scope'>;
