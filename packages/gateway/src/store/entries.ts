@@ -17,7 +17,7 @@ export function* appendOnLeaf(session: SessionRow, drafts: readonly DraftOf[], a
   let leafId = session.leaf_id;
   for (const { draft, runId } of drafts) {
     yield* requireTarget(session.session_id, draft);
-    const entry = { id: randomId(9), parentId: leafId, at, ...(runId === undefined ? {} : { runId }), ...draft } as Entry;
+    const entry = { id: randomId(), parentId: leafId, at, ...(runId === undefined ? {} : { runId }), ...draft } as Entry;
     yield* insertEntry(session.session_id, entry);
     yield* announceEntry(session.key, entry, at);
     entries.push(entry);

@@ -52,7 +52,7 @@ export function* acceptRun(
  * their runs are marked in one commit. Runs that no longer wait are passed over.
  */
 export function* beginRun(
-  args: { key: string; leadRunId: string; runIds: readonly string[]; at: number },
+  args: { key: string; leadRunId: string; runIds: readonly string[]; contents?: Readonly<Record<string, Content>>; at: number },
   dialect: Dialect,
 ): Operation<{ run: Run; entries: Entry[]; resumed: false }> {
   const { key, leadRunId, at } = args;
@@ -76,14 +76,19 @@ export function* beginRun(
   }
   // Next-turn injections are drained here: in this commit, before the messages.
   const inOrder = told.toSorted((a, b) => a.ord - b.ord);
-  const entries = yield* appendOnLeaf(session, inOrder.map(messageOf), at);
+  const entries = yield* appendOnLeaf(
+    session,
+    inOrder.map((run) => messageOf(run, args.contents?.[run.run_id])),
+    at,
+  );
   yield* settleStatus(key, at);
   return { run: toRun(yield* lockRun(leadRunId, dialect)), entries, resumed: false };
 }
 
-function messageOf(run: RunRow): DraftOf {
+/** As it was accepted, or as plugins have left it. */
+function messageOf(run: RunRow, content = contentOf(run)): DraftOf {
   return {
-    draft: { type: 'message', message: { role: 'user', content: contentOf(run), timestamp: run.created_at } },
+    draft: { type: 'message', message: { role: 'user', content, timestamp: run.created_at } },
     runId: run.run_id,
   };
 }
