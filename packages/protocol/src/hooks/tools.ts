@@ -70,7 +70,7 @@ const ExecEnvEvent = hookEvent({
   /** Names that plugins gave and may not. */
   droppedEnv: Type.Optional(Type.Array(Text)),
 });
-const ExecEnvResult = Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }), Type.String({ maxLength: 32_768 }));
+const ExecEnvResult = Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }), Type.String({ maxLength: 32_768 }), closed);
 
 export const addEnv: Merge<Static<typeof ExecEnvEvent>, Static<typeof ExecEnvResult>> = {
   name: 'addEnv',
