@@ -55,7 +55,7 @@ export interface HookRunner {
   /** Whether anybody takes part: an event that is dear to build need not be built for nobody. */
   has(name: HookName): boolean;
   /**
-   * Contract: neither throws nor rejects. The event is frozen with everything inside it and belongs to the handlers from
+   * Contract: no plugin can make it throw or reject. The event is frozen with everything inside it and belongs to the handlers from
    * then on. When the signal aborts, the wait for a handler ends: a hook that is closed on failure is refused, another
    * one is done with what it has; observers are not stopped.
    */
