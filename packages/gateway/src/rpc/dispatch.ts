@@ -11,6 +11,7 @@ import {
   type RequestFrame,
   type Scope,
 } from '@tenon/protocol';
+import { canonical } from '../kernel/canonical.ts';
 import { faultpoint } from '../kernel/fault.ts';
 import { randomId, sha256 } from '../kernel/ids.ts';
 import { createLanes, type Lanes } from '../kernel/lane.ts';
@@ -167,12 +168,4 @@ function slotOf(method: MethodName, params: Record<string, unknown>, principal: 
   const { idempotencyKey, ...rest } = params;
   if (typeof idempotencyKey !== 'string') return undefined;
   return { principal, key: idempotencyKey, method, digest: sha256(`${method}\n${canonical(rest)}`), at };
-}
-
-/** The same text for the same value, whatever the order of its keys. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) => {
-    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner;
-    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)));
-  });
 }

@@ -40,6 +40,14 @@ export function* getEntry(args: { key: string; id: string }): Operation<{ entry:
   return { entry: toEntry(yield* requireEntry(session_id, args.id)) };
 }
 
+/** What the assistant said last in a run. */
+export function* lastAnswerOf(args: { sessionId: string; runId: string }): Operation<{ entry?: Entry }> {
+  const [row] = yield* all(sql`
+    select id, parent_id, type, run_id, at, body from entries
+    where session_id = ${args.sessionId} and run_id = ${args.runId} and role = 'assistant' order by ord desc limit 1`);
+  return row ? { entry: toEntry(row) } : {};
+}
+
 /** All entries without their content, in the order in which they were added; `next` is the `after` of the next page. */
 export function* readTree(args: {
   key: string;

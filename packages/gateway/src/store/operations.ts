@@ -34,7 +34,7 @@ import { appendAudit, listAudit, verifyAuditPage } from './audit.ts';
 import { finishCall, listOpenCalls, startCall } from './calls.ts';
 import { appendEntry, moveLeaf } from './entries.ts';
 import { forkSession, importEntries } from './entry-copies.ts';
-import { exportEntries, getEntry, readPath, readTree } from './entry-reads.ts';
+import { exportEntries, getEntry, lastAnswerOf, readPath, readTree } from './entry-reads.ts';
 import { countRows, probe, sweep } from './retention.ts';
 import { getRun, getRunMessage, listOpenRuns, listQueuedRuns, listRunsOf } from './run-row.ts';
 import { acceptRun, appendToRun, beginRun, cancelQueuedRuns, endRun } from './runs.ts';
@@ -87,6 +87,7 @@ export const reads = {
   'sessions.list': listSessions,
   'entries.path': readPath,
   'entries.get': getEntry,
+  'entries.lastAnswer': lastAnswerOf,
   'entries.tree': readTree,
   'entries.export': exportEntries,
   'runs.get': getRun,

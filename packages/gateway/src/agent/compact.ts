@@ -1,0 +1,108 @@
+// Makes room in the window: what was said before the cut is replaced by a summary, which is one more entry on the path.
+// In a turn when the window fills, or because somebody asked for it.
+import type { Entry, EntryDraft, Usage } from '@tenon/protocol';
+import type { HookRunner } from '../host/run-hook.ts';
+import type { Model } from '../model/types.ts';
+import { findCut, SUMMARY_SYSTEM, summaryRequest } from './compaction.ts';
+import { estimateTokens, messagesOf, textOf } from './prompt.ts';
+import { append, hookContextOf, type Turn } from './turn-context.ts';
+
+type Reason = 'threshold' | 'overflow' | 'manual';
+
+export interface CompactionPlan {
+  readonly path: readonly Entry[];
+  readonly model: Model | undefined;
+  readonly reason: Reason;
+  readonly instructions?: string | undefined;
+  /** For hooks: where it happens. */
+  readonly context: ReturnType<typeof hookContextOf> | { sessionKey: string; sessionId: string; agentId: string };
+  readonly hooks: HookRunner;
+  readonly at: number;
+  readonly signal: AbortSignal;
+}
+
+export type Summed =
+  | {
+      readonly kind: 'summed';
+      readonly draft: EntryDraft;
+      readonly usage?: { readonly model: string; readonly usage: Usage };
+      readonly fromPlugin: boolean;
+      readonly tokensBefore: number;
+      readonly count: number;
+    }
+  | { readonly kind: 'nothing'; readonly reason: string };
+
+/** The summary as an entry to be written; nothing is written here. */
+export async function sumUp({ path, model, reason, instructions, context, hooks, at, signal }: CompactionPlan): Promise<Summed> {
+  const window = model?.info.contextWindow ?? 0;
+  const firstKeptEntryId = findCut(path, window);
+  if (!model || firstKeptEntryId === undefined) return { kind: 'nothing', reason: 'There is nothing that could be summed up' };
+  const before = path.slice(
+    0,
+    path.findIndex((entry) => entry.id === firstKeptEntryId),
+  );
+  const tokensBefore = estimateTokens(messagesOf(path));
+  hooks.run('before_compaction', { ...context, reason, tokensBefore, messageCount: before.length });
+  const asked = await hooks.run('session_before_compact', {
+    ...context,
+    reason,
+    tokensBefore,
+    entries: [...before],
+    firstKeptEntryId,
+    ...(instructions === undefined ? {} : { customInstructions: instructions }),
+  });
+  if (asked.kind === 'refused') return { kind: 'nothing', reason: asked.reason };
+  const given = asked.kind === 'done' ? asked.event : undefined;
+  const details = given?.details === undefined ? {} : { details: given.details };
+  const rest = { tokensBefore, count: before.length };
+  if (given?.summary !== undefined)
+    return {
+      kind: 'summed',
+      draft: { type: 'compaction', summary: given.summary, firstKeptEntryId, tokensBefore, ...details },
+      fromPlugin: true,
+      ...rest,
+    };
+
+  const messages = summaryRequest(path, firstKeptEntryId, instructions, at);
+  for await (const event of model.stream({ system: SUMMARY_SYSTEM, messages, tools: [], thinking: 'off' }, signal)) {
+    if (event.type === 'failed') return { kind: 'nothing', reason: event.failure.message };
+    if (event.type !== 'end') continue;
+    const summary = textOf(event.message.content);
+    if (summary === '') return { kind: 'nothing', reason: 'The model gave an empty summary' };
+    return {
+      kind: 'summed',
+      draft: { type: 'compaction', summary, firstKeptEntryId, tokensBefore, ...details },
+      usage: { model: model.info.id, usage: event.message.usage },
+      fromPlugin: false,
+      ...rest,
+    };
+  }
+  return { kind: 'nothing', reason: 'The model gave no summary' };
+}
+
+/** Inside a turn. False when there was nothing to sum up, or the summary failed. */
+export async function compact(turn: Turn, { reason, model }: { reason: Reason; model: Model | undefined }): Promise<boolean> {
+  const { deps, control, voice } = turn;
+  voice.phase('compacting');
+  const context = hookContextOf(turn, model);
+  const summed = await sumUp({ path: turn.path, model, reason, context, hooks: deps.hooks, at: deps.clock.now(), signal: control.waits });
+  if (summed.kind === 'nothing') {
+    deps.log.warn({ runId: turn.run.runId, reason: summed.reason }, 'a conversation could not be summed up');
+    return false;
+  }
+  const [entry] = await append(turn, { drafts: [summed.draft], ...(summed.usage ? { usage: summed.usage } : {}) });
+  turn.costUsd += summed.usage?.usage.costUsd ?? 0;
+  tellCompacted(deps.hooks, context, reason, summed, entry!);
+  return true;
+}
+
+export function tellCompacted(
+  hooks: HookRunner,
+  context: object,
+  reason: Reason,
+  summed: Extract<Summed, { kind: 'summed' }>,
+  entry: Entry,
+): void {
+  const { tokensBefore, count, fromPlugin } = summed;
+  hooks.run('after_compaction', { ...context, reason, tokensBefore, compactedCount: count, entryId: entry.id, fromPlugin });
+}

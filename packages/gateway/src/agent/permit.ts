@@ -1,0 +1,122 @@
+// Whether a call may run: the tool says exactly what it would do, the policy judges that, and where it says so the
+// operator is asked. The answer holds for exactly what was shown.
+import type { Approval, JsonObject, PermissionMode } from '@tenon/protocol';
+import { faultpoint } from '../kernel/fault.ts';
+import { digestOf, judge, type Verdict } from './policy.ts';
+import { type PreparedCall, type Tool, ToolError, type ToolPlace } from './tools/tool.ts';
+import { hookContextOf, Parked, type Turn } from './turn-context.ts';
+
+export interface Wanted {
+  readonly tool: Tool;
+  readonly callId: string;
+  readonly args: JsonObject;
+  /** A plugin wants the operator to be asked. */
+  readonly asked?: PluginQuestion | undefined;
+}
+
+interface PluginQuestion {
+  readonly plugin: string;
+  readonly title: string;
+  readonly description: string;
+  readonly detail?: string;
+  readonly allowedDecisions?: Approval['allowed'];
+  readonly timeoutMs?: number;
+}
+
+/** What an approval shows must fit an answer of `approvals.list` many times over. */
+const MAX_SHOWN_BYTES = 131_072;
+const PLUGIN_TIMEOUT_MS = 120_000;
+
+export async function permit(turn: Turn, { tool, callId, args, asked }: Wanted): Promise<PreparedCall | { refused: string }> {
+  const prepared = await prepare(turn, tool, callId, args);
+  if ('refused' in prepared) return prepared;
+  const { deps, control } = turn;
+  const mode = modeOf(turn);
+  const said = judge(prepared, mode, deps.execPolicy);
+  if (said.verdict === 'deny') return { refused: `Refused: ${said.reason}` };
+  const digest = digestOf(tool.name, prepared);
+  if (mode === 'bypass' && prepared.risk !== 'read') {
+    const details = { tool: tool.name, subject: prepared.subject, digest, runId: turn.run.runId };
+    await deps.store.write('audit.append', {
+      actor: turn.principal,
+      action: 'tool.bypass',
+      target: turn.session.key,
+      details,
+      at: deps.clock.now(),
+    });
+  }
+  if (said.verdict === 'allow' && !asked) return prepared;
+  if (!asked && (await deps.approvals.isAlwaysAllowed({ agentId: turn.agent.id, toolName: tool.name, digest }))) return prepared;
+
+  const question = questionOf(turn, { tool, callId, args, asked }, prepared, said, digest);
+  if (Buffer.byteLength(JSON.stringify(question)) > MAX_SHOWN_BYTES)
+    return { refused: `This call is too large to be shown for approval (over ${MAX_SHOWN_BYTES} bytes); do it in smaller parts` };
+  turn.voice.phase('waiting', question.title);
+  const approval = await deps.approvals.ask(question, control.waits);
+  faultpoint('call.approved');
+  switch (approval.state) {
+    case 'allowed':
+      return prepared;
+    case 'pending':
+      if (control.isParked()) throw new Parked();
+      return { refused: `Not run: ${control.reason}` };
+    case 'expired':
+      return { refused: 'Nobody answered in time, so the operator has not allowed this call' };
+    case 'voided':
+      return { refused: 'The question to the operator was withdrawn, so this call is not allowed' };
+    case 'denied':
+      return { refused: 'The operator denied this call. Do not try to do the same in another way; ask what to do instead.' };
+  }
+}
+
+export function modeOf(turn: Pick<Turn, 'session' | 'agent'>): PermissionMode {
+  return turn.session.permissions ?? turn.agent.permissions;
+}
+
+async function prepare(turn: Turn, tool: Tool, callId: string, args: JsonObject): Promise<PreparedCall | { refused: string }> {
+  const place: ToolPlace = {
+    sessionKey: turn.session.key,
+    agentId: turn.agent.id,
+    runId: turn.run.runId,
+    callId,
+    workspace: turn.workspace,
+    ...(tool.risk === 'exec' ? await execEnv(turn) : {}),
+  };
+  try {
+    return await tool.prepare(args, place);
+  } catch (error) {
+    if (error instanceof ToolError) return { refused: error.message };
+    throw error;
+  }
+}
+
+async function execEnv(turn: Turn): Promise<{ env?: Record<string, string> }> {
+  const { hooks, sandbox } = turn.deps;
+  if (!hooks.has('resolve_exec_env')) return {};
+  const host = sandbox.kind === 'none' ? 'gateway' : 'sandbox';
+  const resolved = await hooks.run('resolve_exec_env', { ...hookContextOf(turn), toolName: 'exec', host, env: {} });
+  return { env: resolved.event.env };
+}
+
+function questionOf(turn: Turn, { tool, callId, asked }: Wanted, prepared: PreparedCall, said: Verdict, digest: string) {
+  const { deps, run, session, agent, principal } = turn;
+  const at = deps.clock.now();
+  const { exec } = prepared;
+  return {
+    key: session.key,
+    runId: run.runId,
+    callId,
+    agentId: agent.id,
+    toolName: tool.name,
+    title: (asked?.title ?? prepared.question).slice(0, 512),
+    reason: (asked ? `${asked.plugin}: ${asked.description}` : said.reason).slice(0, 512),
+    risk: prepared.risk,
+    ...(exec ? { argv: [...exec.argv], cwd: exec.cwd, env: { ...exec.env } } : {}),
+    args: prepared.exact,
+    digest,
+    principal,
+    allowed: [...(asked?.allowedDecisions ?? (['allow-once', 'allow-always', 'deny'] as const))],
+    expiresAt: at + (asked ? (asked.timeoutMs ?? PLUGIN_TIMEOUT_MS) : deps.bounds.approvalMs),
+    at,
+  };
+}

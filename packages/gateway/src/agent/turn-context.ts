@@ -1,0 +1,133 @@
+// What one turn holds while it lasts: the run, its session and agent, the path of the transcript as far as it is known,
+// and how it is stopped. All of it is a local of the turn; what must outlast it is in the store.
+import type { Entry, EntryDraft, RunStream, SandboxState, Session, Usage } from '@tenon/protocol';
+import type { HookRunner } from '../host/run-hook.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Model, Models } from '../model/types.ts';
+import type { NewCall } from '../store/calls.ts';
+import type { OpenRun } from '../store/run-row.ts';
+import type { Store } from '../store/store.ts';
+import type { Agent, AgentBook } from './agents.ts';
+import type { Approvals } from './approvals.ts';
+import type { RunOptions } from './service.ts';
+import type { ExecPolicy } from './tools/exec-policy.ts';
+import type { Tool } from './tools/tool.ts';
+import type { Voice } from './voice.ts';
+
+export interface TurnDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly log: Log;
+  readonly hooks: HookRunner;
+  readonly models: Models;
+  readonly agents: AgentBook;
+  readonly tools: readonly Tool[];
+  readonly approvals: Approvals;
+  readonly execPolicy: ExecPolicy;
+  readonly sandbox: SandboxState;
+  readonly bounds: TurnBounds;
+  /** To everybody who watches; nothing of it is kept. */
+  readonly publish: (said: RunStream) => void;
+}
+
+export interface TurnBounds {
+  /** How often a model is asked before the next one is. */
+  readonly attempts: number;
+  readonly maxSteps: number;
+  /** 0: none. */
+  readonly maxCostUsd: number;
+  readonly approvalMs: number;
+}
+
+/** How a turn is stopped from outside. */
+export interface TurnControl {
+  /** Ends waiting at once: the stream of a model, a pause, an approval. */
+  readonly waits: AbortSignal;
+  /** Ends work: tools that run. When the gateway stops, later than `waits`. */
+  readonly work: AbortSignal;
+  /** Somebody wants it to end. */
+  isStopped(): boolean;
+  /** The gateway stops: it goes on when the gateway is back. */
+  isParked(): boolean;
+  /** Why it was stopped, for people. */
+  readonly reason: string;
+  /** Messages that came for the running turn since it was last asked. */
+  takeSteering(): Promise<readonly OpenRun[]>;
+}
+
+/** The gateway stops: the turn leaves everything as it is in the store, and goes on from there. */
+export class Parked extends Error {
+  override readonly name = 'Parked';
+}
+
+export interface Turn {
+  readonly deps: TurnDeps;
+  readonly control: TurnControl;
+  readonly voice: Voice;
+  readonly run: OpenRun['run'];
+  readonly principal: string;
+  readonly options: RunOptions;
+  readonly session: Session;
+  readonly agent: Agent;
+  readonly workspace: string;
+  /** From the root to the leaf. */
+  path: Entry[];
+  /** Model calls so far. */
+  steps: number;
+  costUsd: number;
+}
+
+/** What hooks are told of where they are. */
+export function hookContextOf(turn: Turn, model?: Model) {
+  return {
+    runId: turn.run.runId,
+    sessionKey: turn.session.key,
+    sessionId: turn.session.sessionId,
+    agentId: turn.agent.id,
+    workspaceDir: turn.workspace,
+    trigger: turn.run.trigger,
+    ...(model ? { modelProviderId: model.info.provider, modelId: model.info.id } : {}),
+  };
+}
+
+interface Addition {
+  readonly drafts: readonly EntryDraft[];
+  readonly calls?: readonly NewCall[];
+  readonly usage?: { readonly model: string; readonly usage: Usage };
+}
+
+/** Makes entries durable and part of the path. */
+export async function append(turn: Turn, addition: Addition): Promise<readonly Entry[]> {
+  const { store, clock } = turn.deps;
+  const { entries } = await store.write('runs.append', { key: turn.session.key, runId: turn.run.runId, ...addition, at: clock.now() });
+  await extendPath(turn, entries);
+  return entries;
+}
+
+/** Somebody else may have added to the transcript meanwhile: then the path is read anew. */
+export async function extendPath(turn: Turn, entries: readonly Entry[]): Promise<void> {
+  const [first] = entries;
+  if (!first) return;
+  if (first.parentId === (turn.path.at(-1)?.id ?? null)) turn.path.push(...entries);
+  else turn.path = await readPath(turn.deps.store, turn.session.key);
+}
+
+const PAGE = 500;
+
+/** From the leaf back to where the latest compaction lets the model begin; all of it where there is none. */
+export async function readPath(store: Store, key: string): Promise<Entry[]> {
+  const path: Entry[][] = [];
+  let needed: string | undefined;
+  for (let from: string | undefined; ; ) {
+    const { entries, more } = await store.read('entries.path', { key, limit: PAGE, ...(from === undefined ? {} : { from }) });
+    path.unshift(entries);
+    const compaction = needed === undefined ? entries.findLast((entry) => entry.type === 'compaction') : undefined;
+    if (compaction?.type === 'compaction') needed = compaction.firstKeptEntryId;
+    const isWhole = needed !== undefined && entries.some((entry) => entry.id === needed);
+    if (more === undefined || isWhole) return path.flat();
+    from = more;
+  }
+}

@@ -1,0 +1,244 @@
+// A turn, from top to bottom: the message is written, plugins and the prompt are asked, the model answers, its tools run,
+// and so on until it has nothing more to do. Every step is durable before the next begins and each is decided by what is
+// in the transcript, so a turn that was cut off anywhere goes on from there: an unanswered model is asked again, an open
+// call is settled, an answered turn ends.
+import { GatewayError, type RunEnd } from '@tenon/protocol';
+import { faultpoint } from '../kernel/fault.ts';
+import { randomId } from '../kernel/ids.ts';
+import type { OpenRun } from '../store/run-row.ts';
+import { agentIdOf } from './agents.ts';
+import { answer } from './answer.ts';
+import { pause } from './ask-model.ts';
+import { createFinalizeBudget, type FinalizeBudget, revisionOf } from './finalize.ts';
+import { callsOf, messagesOf, textOf } from './prompt.ts';
+import { type Prompt, preparePrompt } from './prompt-hooks.ts';
+import { runOpenCalls } from './tool-call.ts';
+import { append, extendPath, hookContextOf, Parked, readPath, type Turn, type TurnControl, type TurnDeps } from './turn-context.ts';
+import { commandOf, runUserBash } from './user-bash.ts';
+import { createVoice, type Voice } from './voice.ts';
+
+/** Contract: must not throw. Resolves when the turn has ended, or was parked to go on in another life. */
+export async function runTurn(lead: OpenRun, others: readonly OpenRun[], deps: TurnDeps, control: TurnControl): Promise<void> {
+  const voice = createVoice(lead.run, deps.publish, deps.clock);
+  voice.phase(lead.run.state === 'running' ? 'resumed' : 'started');
+  const startedAt = deps.clock.monotonic();
+  let turn: Turn | undefined;
+  let end: RunEnd;
+  try {
+    turn = await openTurn(lead, deps, control, voice);
+    end = (await begin(turn, [lead, ...others])) ?? (await takeSteps(turn));
+  } catch (error) {
+    if (control.isParked() || error instanceof Parked) return;
+    end = endOfFault(error, deps);
+  }
+  faultpoint('turn.before-end');
+  if (!(await endRun(lead, end, deps, control))) return;
+  faultpoint('turn.ended');
+  voice.phase('ended', end.reason);
+  deps.hooks.run('agent_end', {
+    ...(turn ? hookContextOf(turn) : {}),
+    messages: turn && deps.hooks.has('agent_end') ? messagesOf(turn.path) : [],
+    success: end.kind === 'completed' || end.kind === 'handled',
+    end,
+    durationMs: deps.clock.monotonic() - startedAt,
+    ...(end.reason === undefined ? {} : { error: end.reason }),
+  });
+}
+
+async function openTurn({ run, options, principal }: OpenRun, deps: TurnDeps, control: TurnControl, voice: Voice): Promise<Turn> {
+  const { session } = await deps.store.read('sessions.get', { key: run.sessionKey });
+  const agent = deps.agents.get(agentIdOf(run.sessionKey));
+  if (!agent) throw new GatewayError('NOT_FOUND', `There is no agent "${agentIdOf(run.sessionKey)}"; name it in tenon.toml`);
+  const path = await readPath(deps.store, run.sessionKey);
+  const own = path.filter((entry) => entry.runId === run.runId && entry.type === 'message' && entry.message.role === 'assistant');
+  return {
+    deps,
+    control,
+    voice,
+    run,
+    principal,
+    options,
+    session,
+    agent,
+    workspace: deps.agents.openWorkspace(agent),
+    path,
+    steps: own.length,
+    costUsd: run.usage.costUsd,
+  };
+}
+
+/** The messages into the transcript, in one commit, after plugins have seen them. Not again when the turn was begun in a former life. */
+async function begin(turn: Turn, runs: readonly OpenRun[]): Promise<RunEnd | undefined> {
+  if (turn.run.state === 'running') return undefined;
+  const { store, clock, hooks } = turn.deps;
+  const contents: Record<string, OpenRun['content']> = {};
+  for (const { run, content } of runs) {
+    const images = content.filter((block) => block.type === 'image');
+    const heard = await hooks.run('input', {
+      ...hookContextOf(turn),
+      runId: run.runId,
+      text: textOf(content),
+      ...(images.length > 0 ? { images } : {}),
+    });
+    if (heard.kind === 'claimed') {
+      const reply = heard.result.reply;
+      await store.write('runs.begin', {
+        key: turn.session.key,
+        leadRunId: turn.run.runId,
+        runIds: runs.map((each) => each.run.runId),
+        at: clock.now(),
+      });
+      if (reply) await append(turn, { drafts: [{ type: 'custom', customType: 'reply', data: { plugin: heard.plugin, text: reply } }] });
+      return { kind: 'handled', reason: `Handled by ${heard.plugin}` };
+    }
+    const { text, images: kept = [] } = heard.event;
+    contents[run.runId] = [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...kept];
+  }
+  const { entries } = await store.write('runs.begin', {
+    key: turn.session.key,
+    leadRunId: turn.run.runId,
+    runIds: runs.map(({ run }) => run.runId),
+    contents,
+    at: clock.now(),
+  });
+  faultpoint('turn.begun');
+  if (turn.path.length === 0) hooks.run('session_start', { ...hookContextOf(turn), reason: 'new' });
+  await extendPath(turn, entries);
+  return undefined;
+}
+
+async function takeSteps(turn: Turn): Promise<RunEnd> {
+  const { control, deps } = turn;
+  const command = commandOf(turn);
+  if (command) return runUserBash(turn, command);
+  const claimed = await claimReply(turn);
+  if (claimed) return claimed;
+  const prompt = await preparePrompt(turn);
+  if ('kind' in prompt) return prompt;
+
+  const budget = createFinalizeBudget();
+  for (;;) {
+    await runOpenCalls(turn, prompt);
+    await steer(turn);
+    if (control.isParked()) throw new Parked();
+    if (control.isStopped()) return { kind: 'aborted', reason: control.reason };
+    if (isAnswered(turn)) {
+      if (!(await revise(turn, prompt, budget))) return { kind: 'completed' };
+      continue;
+    }
+    if (turn.steps >= deps.bounds.maxSteps)
+      return { kind: 'step_limit', reason: `One turn takes ${deps.bounds.maxSteps} steps at most (agent.maxSteps)` };
+    if (deps.bounds.maxCostUsd > 0 && turn.costUsd >= deps.bounds.maxCostUsd)
+      return { kind: 'cost_limit', reason: `One turn costs ${deps.bounds.maxCostUsd} US dollars at most (agent.maxTurnCostUsd)` };
+    const end = await answer(turn, prompt);
+    if (end) return end;
+  }
+}
+
+/** A plugin may answer in place of the agent. */
+async function claimReply(turn: Turn): Promise<RunEnd | undefined> {
+  const { hooks, clock } = turn.deps;
+  if (turn.steps > 0 || !hooks.has('before_agent_reply')) return undefined;
+  const outcome = await hooks.run('before_agent_reply', { ...hookContextOf(turn), cleanedBody: lastUserText(turn) });
+  if (outcome.kind !== 'claimed') return undefined;
+  const { reply = '', reason } = outcome.result;
+  const message = {
+    role: 'assistant' as const,
+    content: reply === '' ? [] : [{ type: 'text' as const, text: reply }],
+    provider: 'plugin',
+    model: outcome.plugin,
+    usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, costUsd: 0 },
+    stopReason: 'stop' as const,
+    timestamp: clock.now(),
+  };
+  await append(turn, { drafts: [{ type: 'message', message }] });
+  return { kind: 'handled', reason: reason ?? `Answered by ${outcome.plugin}` };
+}
+
+/** Messages that came for this turn while its tools ran are told before the model is asked again. */
+async function steer(turn: Turn): Promise<void> {
+  const waiting = await turn.control.takeSteering();
+  if (waiting.length === 0) return;
+  const { entries } = await turn.deps.store.write('runs.begin', {
+    key: turn.session.key,
+    leadRunId: turn.run.runId,
+    runIds: waiting.map(({ run }) => run.runId),
+    at: turn.deps.clock.now(),
+  });
+  await extendPath(turn, entries);
+}
+
+/** The last word is the agent's, and it asks for nothing. */
+function isAnswered(turn: Turn): boolean {
+  const last = turn.path.findLast((entry) => entry.type === 'message' || entry.type === 'custom_message');
+  if (last?.type !== 'message' || last.message.role !== 'assistant' || last.runId !== turn.run.runId) return false;
+  return callsOf(last.message).length === 0;
+}
+
+/** Whether plugins send the answer back. What they say is told to the agent and kept in the transcript. */
+async function revise(turn: Turn, prompt: Prompt, budget: FinalizeBudget): Promise<boolean> {
+  const { hooks } = turn.deps;
+  if (!hooks.has('before_agent_finalize')) return false;
+  const own = turn.path.filter((entry) => entry.type === 'message' && entry.runId === turn.run.runId);
+  const toolCalls = own.flatMap((entry) => {
+    if (entry.type !== 'message' || entry.message.role !== 'toolResult') return [];
+    const { toolName, toolCallId, isError } = entry.message;
+    return [{ toolName, toolCallId, isError }];
+  });
+  const outcome = await hooks.run('before_agent_finalize', {
+    ...hookContextOf(turn, prompt.model),
+    turnId: turn.run.runId,
+    cwd: turn.workspace,
+    stopHookActive: budget.revisions > 0,
+    attemptIndex: budget.revisions,
+    lastAssistantMessage: lastAnswer(turn),
+    messages: messagesOf(turn.path),
+    madeToolCall: toolCalls.length > 0,
+    toolCalls,
+  });
+  if (outcome.kind !== 'done' || turn.control.isParked() || turn.control.isStopped()) return false;
+  const instruction = revisionOf(outcome.event, budget);
+  if (instruction === undefined) return false;
+  await append(turn, {
+    drafts: [{ type: 'custom_message', customType: 'finalize_retry', display: false, content: [{ type: 'text', text: instruction }] }],
+  });
+  return true;
+}
+
+export function lastUserText(turn: Turn): string {
+  const last = turn.path.findLast((entry) => entry.type === 'message' && entry.message.role === 'user');
+  return last?.type === 'message' ? textOf(last.message.content) : '';
+}
+
+function lastAnswer(turn: Turn): string {
+  const last = turn.path.findLast((entry) => entry.type === 'message' && entry.message.role === 'assistant');
+  return last?.type === 'message' ? textOf(last.message.content) : '';
+}
+
+/** A refusal of the store or a fault of ours: the turn ends, and the log has all of it. */
+function endOfFault(error: unknown, deps: TurnDeps): RunEnd {
+  if (error instanceof GatewayError) {
+    deps.log.warn({ error }, 'a turn could not go on');
+    return { kind: 'failed', code: error.code, reason: error.message };
+  }
+  const reference = randomId(6);
+  deps.log.error({ error, reference }, 'a turn failed because of a fault of the gateway');
+  return { kind: 'internal_error', reason: `A fault of the gateway; its log has more under ${reference}` };
+}
+
+const FIRST_WAIT_MS = 250;
+const MAX_WAIT_MS = 30_000;
+
+/** Until the store has it: a turn ends exactly once. False when it was parked first, or ended elsewhere. */
+async function endRun({ run }: OpenRun, end: RunEnd, deps: TurnDeps, control: TurnControl): Promise<boolean> {
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(MAX_WAIT_MS, waitMs * 2)) {
+    try {
+      return (await deps.store.write('runs.end', { key: run.sessionKey, runId: run.runId, end, at: deps.clock.now() })).ended;
+    } catch (error) {
+      // The session was deleted, and its runs with it.
+      if (error instanceof GatewayError && error.code === 'NOT_FOUND') return false;
+      deps.log.error({ error, runId: run.runId }, 'cannot write the end of a turn; trying again');
+    }
+    if (control.isParked() || !(await pause(waitMs, deps.clock, new AbortController().signal))) return false;
+  }
+}
