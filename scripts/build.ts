@@ -8,16 +8,33 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BuildOptions } from 'esbuild';
+import type { BuildOptions, Plugin } from 'esbuild';
+import { modelProviders } from '../packages/protocol/src/model.ts';
 import type { runCli } from '../packages/gateway/src/cli/entry.ts';
 
 const gateway = join(import.meta.dirname, '..', 'packages', 'gateway');
 const dist = join(gateway, 'dist');
 
+const providers = join(gateway, 'src', 'model', 'providers');
+
 /** Output → source. */
 const entries: Readonly<Record<string, string>> = {
   tenon: join(gateway, 'src', 'cli', 'entry.ts'),
   'sqlite-writer': join(gateway, 'src', 'store', 'sqlite-writer.ts'),
+  ...Object.fromEntries(modelProviders.map((provider) => [`provider-${provider}`, join(providers, `${provider}.ts`)])),
+};
+
+// The providers of models are larger than the program, and most gateways use one of them: each is a file of its own
+// that `providers/load.ts` requires when it is first used.
+const providersApart: Plugin = {
+  name: 'providers-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/[a-z-]+\.ts$/ }, ({ kind, path, resolveDir }) => {
+      const provider = path.slice('./'.length, -'.ts'.length);
+      if (kind !== 'dynamic-import' || resolveDir !== providers || !Object.hasOwn(entries, `provider-${provider}`)) return undefined;
+      return { path: `./provider-${provider}.cjs`, external: true };
+    });
+  },
 };
 
 const options = {
@@ -32,6 +49,7 @@ const options = {
   minifySyntax: true,
   legalComments: 'none',
   external: ['pg-native'],
+  plugins: [providersApart],
   // What stays outside the bundle is required: a script from a code cache cannot import().
   supported: { 'dynamic-import': false },
   banner: { js: 'const bundleUrl=require("node:url").pathToFileURL(__filename).href;' },

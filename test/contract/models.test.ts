@@ -1,7 +1,7 @@
 // Models through the real code of the provider `openai-compatible`, against a real server that streams, refuses, hangs,
 // breaks off and lies.
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { after as afterAll, before, beforeEach, test } from 'node:test';
 import type { AssistantMessage, Message, ModelConfig } from '@tenon/protocol';
 import type { Clock } from '../../packages/gateway/src/kernel/clock.ts';
 import { systemClock } from '../../packages/gateway/src/kernel/clock.ts';
@@ -17,7 +17,7 @@ let server: ModelServer;
 before(async () => {
   server = await startModelServer();
 });
-after(() => server.close());
+afterAll(() => server.close());
 beforeEach(() => {
   server.requests.length = 0;
 });
@@ -307,14 +307,14 @@ test('nobody listens there: unreachable, and the address is named', async () => 
   assert.ok(failure.message.includes(new URL(gone.url).origin), failure.message);
 });
 
-for (const [what, then] of [
+for (const [what, after] of [
   ['is cut', 'cut'],
   ['ends without a finish', 'end'],
   ['holds bad JSON', 'bad-json'],
 ] as const) {
   test(`a stream that ${what} is bad_output, with what had arrived`, async () => {
     verifies('S80');
-    server.next({ text: ['half an ', 'answer'], calls: [{ name: 'ls' }], then });
+    server.next({ text: ['half an ', 'answer'], calls: [{ name: 'ls' }], after });
     const { partial } = await failed(modelOf(), 'bad_output');
     assert.deepEqual(partial?.content, [{ type: 'text', text: 'half an answer' }]);
     assert.equal(partial?.stopReason, 'error');
@@ -322,14 +322,14 @@ for (const [what, then] of [
 }
 
 test('an error inside the stream is told by its type', async () => {
-  server.next({ text: 'half', then: 'error' });
+  server.next({ text: 'half', after: 'error' });
   const { failure } = await failed(modelOf(), 'overloaded');
   assert.match(failure.message, /the engine died/);
 });
 
 test('bytes that are not UTF-8 become replacement characters', async () => {
   verifies('S80');
-  server.next({ then: 'invalid-utf8' });
+  server.next({ after: 'invalid-utf8' });
   assert.deepEqual((await answer(modelOf())).content, [{ type: 'text', text: 'a\ufffd\ufffdb' }]);
 });
 
@@ -343,7 +343,7 @@ test('halves of a character and NUL do no harm', async () => {
 
 test('a stream that never ends is cut', async () => {
   verifies('S80');
-  server.next({ then: 'endless' });
+  server.next({ after: 'endless' });
   const { failure, partial } = await failed(modelOf(), 'bad_output');
   assert.match(failure.message, /longer than 4194304 bytes/);
   assert.ok(JSON.stringify(partial).length < 5_000_000);
@@ -369,7 +369,7 @@ test('arguments of a hundred megabytes are cut', async () => {
 for (const [what, step] of [
   ['never answers', { fault: 'no-headers' }],
   ['sends headers only', { fault: 'headers' }],
-  ['hangs in the middle', { text: 'half', then: 'hang' }],
+  ['hangs in the middle', { text: 'half', after: 'hang' }],
 ] as const satisfies readonly (readonly [string, ServerStep])[]) {
   test(`a server that ${what} runs into the timeout`, async () => {
     const clock = createManualClock();
@@ -404,7 +404,7 @@ test('a reader who takes his time does not run into the timeout', async () => {
 
 for (const [what, step, reads] of [
   ['before the server answers', { fault: 'no-headers' }, 0],
-  ['in the middle of a stream', { text: ['half', ' an'], then: 'hang' }, 2],
+  ['in the middle of a stream', { text: ['half', ' an'], after: 'hang' }, 2],
 ] as const satisfies readonly (readonly [string, ServerStep, number])[]) {
   test(`an abort ${what} ends it at once and closes the connection`, async () => {
     const controller = new AbortController();
@@ -424,7 +424,7 @@ for (const [what, step, reads] of [
 }
 
 test('a reader who goes away closes the connection', async () => {
-  server.next({ text: 'half', then: 'hang' });
+  server.next({ text: 'half', after: 'hang' });
   for await (const event of modelOf().stream(ask(), new AbortController().signal)) {
     assert.equal(event.type, 'text');
     break;

@@ -28,7 +28,7 @@ export interface ServerAnswer {
   /** Awaited before each chunk after the first: a test decides when it goes on. */
   readonly gate?: () => Promise<void>;
   /** What happens after the chunks, in place of the finish. */
-  readonly then?: 'hang' | 'cut' | 'end' | 'bad-json' | 'invalid-utf8' | 'endless' | 'error';
+  readonly after?: 'hang' | 'cut' | 'end' | 'bad-json' | 'invalid-utf8' | 'endless' | 'error';
 }
 
 export interface ServerRefusal {
@@ -181,7 +181,7 @@ async function say(response: ServerResponse, answer: ServerAnswer): Promise<void
     if (response.destroyed) return;
     response.write(event(chunk));
   }
-  switch (answer.then) {
+  switch (answer.after) {
     case undefined:
       response.end(DONE);
       return;
@@ -201,8 +201,8 @@ async function say(response: ServerResponse, answer: ServerAnswer): Promise<void
       response.end(`data: ${JSON.stringify({ error: { message: 'the engine died', type: 'server_error', code: null } })}\n\n`);
       return;
     case 'invalid-utf8': {
-      const [before, after] = event(textChunk('@')).split('@');
-      response.write(Buffer.concat([Buffer.from(before!), Buffer.from([0x61, 0xff, 0xfe, 0x62]), Buffer.from(after!)]));
+      const [head, tail] = event(textChunk('@')).split('@');
+      response.write(Buffer.concat([Buffer.from(head!), Buffer.from([0x61, 0xff, 0xfe, 0x62]), Buffer.from(tail!)]));
       response.end(`${event(finishChunk('stop'))}${DONE}`);
       return;
     }
@@ -224,7 +224,7 @@ async function sayForever(response: ServerResponse): Promise<void> {
   }
 }
 
-function chunksOf({ thinking, text, calls = [], finish, usage, then }: ServerAnswer): object[] {
+function chunksOf({ thinking, text, calls = [], finish, usage, after }: ServerAnswer): object[] {
   const chunks: object[] = [];
   for (const piece of pieces(thinking)) chunks.push(deltaChunk({ reasoning_content: piece }));
   for (const piece of pieces(text)) chunks.push(textChunk(piece));
@@ -240,7 +240,7 @@ function chunksOf({ thinking, text, calls = [], finish, usage, then }: ServerAns
       if (round < of.length) chunks.push(deltaChunk({ tool_calls: [{ index, function: { arguments: of[round] } }] }));
     }
   }
-  if (then === undefined) {
+  if (after === undefined) {
     chunks.push(finishChunk(finish ?? (calls.length > 0 ? 'tool_calls' : 'stop')));
     const { prompt = 10, completion = 5, cached = 0 } = usage ?? {};
     chunks.push({
