@@ -6,7 +6,7 @@ import type { AnswerSlot } from '../../packages/gateway/src/store/answers.ts';
 import { reads, type WriteName, writes } from '../../packages/gateway/src/store/operations.ts';
 import type { Store } from '../../packages/gateway/src/store/store.ts';
 import { engines, keepAll, onBothEngines, openWorld } from '../support/stores.ts';
-import { type Step, turnScript } from '../support/stores-turns.ts';
+import { settled, type Step, turnScript } from '../support/stores-turns.ts';
 import { verifies } from '../support/verifies.ts';
 
 const at = 1_000_000;
@@ -295,9 +295,4 @@ function withoutRandomness(value: unknown): unknown {
     return seen.get(id) as string;
   }
   return JSON.parse(text);
-}
-
-/** Until the store has told its listener; the deadline of the test ends the wait otherwise. */
-async function settled(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -99,6 +99,11 @@ export function chain(count: number, text = (n: number) => `message ${n}`): Entr
   }));
 }
 
+/** Until the store has told its listener; the deadline of the test ends the wait otherwise. */
+export async function settled(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}
+
 /** What was announced, in a few words each. */
 export function spoken(events: readonly StoredEvent[]): string[] {
   return events.map(({ event, payload }) => {

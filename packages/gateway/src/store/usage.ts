@@ -36,10 +36,11 @@ export function* sumUsage(args: {
 function* ofSessions(args: { sessionKey?: string; since?: number }): Operation<ModelUsage[]> {
   const conditions: Sql[] = [sql`day >= ${args.since === undefined ? 0 : dayOf(args.since)}`];
   if (args.sessionKey !== undefined) conditions.push(sql`session_key = ${args.sessionKey}`);
-  return yield* all<ModelUsage>(sql`
+  const rows = yield* all<ModelUsage>(sql`
     select model, cast(sum(calls) as bigint) as calls, cast(sum(input) as bigint) as input, cast(sum(output) as bigint) as output,
       cast(sum(cache_read) as bigint) as "cacheRead", cast(sum(cache_write) as bigint) as "cacheWrite", sum(cost) as "costUsd"
     from usage where ${joinSql(conditions, ' and ')} group by model order by model`);
+  return rows.map((row) => ({ ...row }));
 }
 
 function* ofRun(runId: string, sessionKey: string | undefined): Operation<ModelUsage[]> {
