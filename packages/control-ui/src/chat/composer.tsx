@@ -1,0 +1,297 @@
+// Where a person writes: text, images, commands, and the choices that go with a message. What was typed is never lost: the
+// text belongs to the shell, also while the composer is closed.
+import { type CommandInfo, visible } from '@tenon/protocol';
+import {
+  type ClipboardEvent,
+  type DragEvent,
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
+import { Icon } from '../icons.tsx';
+import { ACCEPTED_TYPES, gatewayLimits, readImages } from './attach.ts';
+import { CommandList, completed, matchingCommands } from './command-list.tsx';
+import { plural } from './format.ts';
+import { blockSource } from './links.ts';
+import { Pickers } from './pickers.tsx';
+import type { ClosedReason, ComposerProps } from './types.ts';
+
+/** Two presses of Escape within this time stop the turn. */
+const TWICE_MS = 700;
+
+export function Composer(props: ComposerProps): ReactNode {
+  if (props.disabledReason) return <ClosedComposer reason={props.disabledReason} kept={props.value !== ''} />;
+  return <OpenComposer {...props} />;
+}
+
+function OpenComposer(props: ComposerProps): ReactNode {
+  const { value, onChange, onSend, onStop, busy, stopping = false, commands, images = [], waitingForApproval = false } = props;
+  const formRef = useRef<HTMLFormElement>(null);
+  const textRef = useRef<HTMLTextAreaElement>(null);
+  const fileRef = useRef<HTMLInputElement>(null);
+  const listId = useId();
+  const hintId = useId();
+  const [active, setActive] = useState(0);
+  const [closedFor, setClosedFor] = useState<string>();
+  const [refused, setRefused] = useState<readonly string[]>([]);
+  const escapedAt = useRef(Number.NEGATIVE_INFINITY);
+
+  const offered = closedFor === value ? [] : matchingCommands(value, commands);
+  const chosen = offered[Math.min(active, offered.length - 1)];
+  const canSend = value.trim() !== '' || images.length > 0;
+  const canStop = busy && !waitingForApproval && onStop !== undefined;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: its height follows what is written
+  useLayoutEffect(() => {
+    const text = textRef.current;
+    if (!text) return;
+    text.style.height = 'auto';
+    text.style.height = `${text.scrollHeight}px`;
+  }, [value]);
+  useKeyboardInset(formRef);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is first shown
+  useEffect(() => {
+    if (props.focusOnMount) textRef.current?.focus({ preventScroll: true });
+  }, []);
+
+  function send(): void {
+    if (!canSend) return;
+    setRefused([]);
+    onSend();
+  }
+
+  function complete(command: CommandInfo): void {
+    const text = completed(command);
+    onChange(text);
+    setClosedFor(text);
+    textRef.current?.focus();
+  }
+
+  async function attach(files: readonly File[]): Promise<void> {
+    if (files.length === 0 || !props.onAttach) return;
+    if (props.imagesReason !== undefined) {
+      setRefused([props.imagesReason]);
+      return;
+    }
+    const read = await readImages(files, images, {
+      maxImages: gatewayLimits.maxImages,
+      maxImageBytes: props.maxImageBytes ?? gatewayLimits.maxImageBytes,
+      maxTotalBytes: props.maxTotalImageBytes ?? gatewayLimits.maxTotalBytes,
+    });
+    setRefused(read.refused);
+    if (read.images.length > 0) props.onAttach(read.images);
+  }
+
+  function onListKey(event: KeyboardEvent): boolean {
+    if (!chosen) return false;
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    if (step !== 0 && !event.altKey) setActive((Math.min(active, offered.length - 1) + step + offered.length) % offered.length);
+    else if (event.key === 'Escape') setClosedFor(value);
+    else if (event.key === 'Tab' && !event.shiftKey) complete(chosen);
+    // A command that stands there whole is sent like any text.
+    else if (event.key === 'Enter' && !event.shiftKey && value !== `/${chosen.name}`) complete(chosen);
+    else return false;
+    event.preventDefault();
+    return true;
+  }
+
+  function onKeyDown(event: KeyboardEvent<HTMLTextAreaElement>): void {
+    // While an input method is open its keys are its own; 229 is what older browsers say for that.
+    if (event.nativeEvent.isComposing || event.keyCode === 229) return;
+    if (onListKey(event)) return;
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey || (!event.shiftKey && !event.altKey && !onTouch()))) {
+      event.preventDefault();
+      send();
+    } else if (event.key === 'ArrowUp' && event.altKey && props.onEditLast) {
+      event.preventDefault();
+      props.onEditLast();
+    }
+  }
+
+  function onEscape(event: KeyboardEvent): void {
+    if (event.key !== 'Escape' || event.defaultPrevented || event.nativeEvent.isComposing || !busy || !onStop) return;
+    const again = event.timeStamp - escapedAt.current < TWICE_MS;
+    escapedAt.current = again ? Number.NEGATIVE_INFINITY : event.timeStamp;
+    if (again) onStop();
+  }
+
+  function onPaste(event: ClipboardEvent): void {
+    const files = [...event.clipboardData.files];
+    if (files.length === 0) return;
+    event.preventDefault();
+    void attach(files);
+  }
+
+  function onDrop(event: DragEvent): void {
+    if (event.dataTransfer.files.length === 0) return;
+    event.preventDefault();
+    void attach([...event.dataTransfer.files]);
+  }
+
+  const command = value.startsWith('!');
+  const hints = [...refused, ...(command ? ['Runs as a shell command in the workspace, under the same rules as the agent'] : [])];
+  return (
+    <form
+      ref={formRef}
+      className="composer"
+      aria-label="Message"
+      data-filled={value !== '' || images.length > 0 ? '' : undefined}
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+      onKeyDown={onEscape}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={onDrop}
+    >
+      {offered.length > 0 && <CommandList id={listId} commands={offered} active={offered.indexOf(chosen!)} onChoose={complete} />}
+      <Attached {...props} />
+      <textarea
+        ref={textRef}
+        className="composer-text"
+        rows={1}
+        value={value}
+        placeholder={props.placeholder}
+        aria-label={props.placeholder}
+        aria-autocomplete="list"
+        aria-haspopup="listbox"
+        aria-controls={offered.length > 0 ? listId : undefined}
+        aria-activedescendant={chosen ? `${listId}-${offered.indexOf(chosen)}` : undefined}
+        aria-describedby={hints.length > 0 ? hintId : undefined}
+        enterKeyHint={onTouch() ? 'enter' : 'send'}
+        onChange={(event) => {
+          onChange(event.target.value);
+          setActive(0);
+        }}
+        onKeyDown={onKeyDown}
+        onPaste={onPaste}
+      />
+      <div className="composer-hints" id={hintId} role="status">
+        {hints.map((hint) => (
+          <p key={hint}>
+            <Icon name={refused.includes(hint) ? 'warning' : 'terminal'} size={14} /> {visible(hint)}
+          </p>
+        ))}
+      </div>
+      {props.onAttach && (
+        <span className="composer-attach">
+          <button
+            type="button"
+            className="chat-icon-button"
+            aria-label="Attach images"
+            aria-disabled={props.imagesReason !== undefined}
+            title={props.imagesReason ?? 'Attach images'}
+            onClick={() => (props.imagesReason === undefined ? fileRef.current?.click() : setRefused([props.imagesReason]))}
+          >
+            <Icon name="paperclip" />
+          </button>
+          <input
+            ref={fileRef}
+            type="file"
+            hidden
+            multiple
+            accept={ACCEPTED_TYPES}
+            onChange={(event) => {
+              void attach([...(event.target.files ?? [])]);
+              // The same file can be picked again after it was removed.
+              event.target.value = '';
+            }}
+          />
+        </span>
+      )}
+      <div className="composer-pickers">
+        <Pickers {...props} />
+      </div>
+      <div className="composer-buttons">
+        {(props.queuedCount ?? 0) > 0 && <span className="composer-queued">{plural(props.queuedCount ?? 0, 'message')} waiting</span>}
+        {canStop && (
+          <button type="button" className="chat-button" aria-disabled={stopping} onClick={() => !stopping && onStop()}>
+            <Icon name={stopping ? 'spinner' : 'stop'} className={stopping ? 'spin' : ''} />
+            {stopping ? 'Stopping' : 'Stop'}
+            <span className="chat-key composer-key" aria-hidden="true">
+              Esc Esc
+            </span>
+          </button>
+        )}
+        <button
+          type="submit"
+          className="chat-button chat-button-primary"
+          aria-disabled={!canSend}
+          title={canSend ? undefined : 'Write something first'}
+        >
+          <Icon name={busy ? 'queue' : 'send'} />
+          {busy ? 'Queue' : 'Send'}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function Attached({ images = [], onRemoveImage }: ComposerProps): ReactNode {
+  if (images.length === 0) return null;
+  return (
+    <ul className="composer-images" aria-label="Attached images">
+      {images.map((image) => {
+        const name = visible(image.name ?? 'image');
+        return (
+          <li key={image.key}>
+            <img src={blockSource(image)} alt={name} />
+            {onRemoveImage && (
+              <button type="button" className="chat-icon-button" aria-label={`Remove ${name}`} onClick={() => onRemoveImage(image.key)}>
+                <Icon name="x" size={14} />
+              </button>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function ClosedComposer({ reason, kept }: { readonly reason: ClosedReason; readonly kept: boolean }): ReactNode {
+  return (
+    <section className="composer-closed" aria-label="Message">
+      <Icon name={reason.icon ?? 'lock'} className="tone-warn" />
+      <div>
+        <p className="composer-closed-title">{visible(reason.title)}</p>
+        <p>
+          {visible(reason.detail)}
+          {kept && ' Your text is kept.'}
+        </p>
+      </div>
+      {reason.action && (
+        <button type="button" className="chat-button chat-button-small" onClick={reason.action.onAction}>
+          {reason.action.label}
+        </button>
+      )}
+    </section>
+  );
+}
+
+/** A keyboard on the screen: Enter makes a line there, because there is no Shift+Enter to do it. */
+function onTouch(): boolean {
+  return window.matchMedia('(pointer: coarse)').matches;
+}
+
+/** Where the keyboard lies over the page instead of making it smaller, the composer moves up by what it covers. */
+function useKeyboardInset(ref: { readonly current: HTMLElement | null }): void {
+  useEffect(() => {
+    const view = window.visualViewport;
+    if (!view) return undefined;
+    const follow = () => {
+      // A pinch makes the view smaller, too, and is no keyboard.
+      const covered = view.scale > 1.01 ? 0 : Math.max(0, window.innerHeight - view.height - view.offsetTop);
+      ref.current?.style.setProperty('--keyboard', `${Math.round(covered)}px`);
+    };
+    view.addEventListener('resize', follow);
+    view.addEventListener('scroll', follow);
+    return () => {
+      view.removeEventListener('resize', follow);
+      view.removeEventListener('scroll', follow);
+    };
+  }, [ref]);
+}
