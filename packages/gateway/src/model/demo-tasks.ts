@@ -125,6 +125,7 @@ function slugOf(text: string): string {
   const slug = text
     .toLowerCase()
     .normalize('NFKD')
+    .replace(/\p{Mark}+/gu, '')
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 40)
     .replace(/^-+|-+$/g, '');
