@@ -1,0 +1,118 @@
+// The programs that run now, and the background jobs of each session. Everything here ends with the gateway.
+import type { Clock } from '../../kernel/clock.ts';
+import { type Program, type ProgramEnd, startProgram } from '../../kernel/processes.ts';
+import type { Spawn } from '../sandbox/sandbox.ts';
+import { createOutputSink, type OutputSink } from './output-sink.ts';
+import type { Spool } from './spool.ts';
+import { ToolError } from './tool.ts';
+
+const MAX_RUNNING = 32;
+const MAX_RUNNING_PER_SESSION = 8;
+/** Jobs that have ended and are still listed. */
+const MAX_ENDED = 64;
+
+export interface JobRequest {
+  readonly sessionKey: string;
+  /** As people know it. */
+  readonly title: string;
+  /** What is spawned, the sandbox included. */
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number | undefined;
+  readonly background: boolean;
+  onUpdate(text: string): void;
+}
+
+export interface Job {
+  readonly id: string;
+  readonly sessionKey: string;
+  readonly title: string;
+  readonly startedAt: number;
+  readonly output: OutputSink;
+  readonly ended: Promise<JobEnd>;
+  /** Undefined while it runs. */
+  readonly end: JobEnd | undefined;
+  stop(): void;
+}
+
+export interface JobEnd extends ProgramEnd {
+  readonly timedOut: boolean;
+  readonly durationMs: number;
+}
+
+export interface Jobs {
+  start(request: JobRequest): Job;
+  /** Background jobs of a session, the newest first. */
+  list(sessionKey: string): Job[];
+  /** Ends everything; settles when nothing runs any more. */
+  close(): Promise<void>;
+}
+
+export function createJobs({ spawn, clock, newId, spool }: { spawn: Spawn; clock: Clock; newId: () => string; spool: Spool }): Jobs {
+  const running = new Map<Job, Program>();
+  const background: Job[] = [];
+  let closing = false;
+
+  function start(request: JobRequest): Job {
+    if (closing) throw new ToolError('STOPPING', 'The gateway is stopping; no programs are started');
+    const own = [...running.keys()].filter(({ sessionKey }) => sessionKey === request.sessionKey).length;
+    if (running.size >= MAX_RUNNING || own >= MAX_RUNNING_PER_SESSION)
+      throw new ToolError('TOO_MANY', `${own} programs run in this session and ${running.size} in all; end one with process first`);
+    const output = createOutputSink(spool, clock, request.onUpdate, request.background);
+    const begun = clock.monotonic();
+    let timedOut = false;
+    let end: JobEnd | undefined;
+    const program = startProgram(request.argv, {
+      spawn,
+      clock,
+      cwd: request.cwd,
+      env: request.env,
+      onOutput: (chunk) => output.write(chunk),
+    });
+    const timer =
+      request.timeoutMs === undefined
+        ? undefined
+        : clock.after(request.timeoutMs, () => {
+            timedOut = true;
+            program.stop();
+          });
+    const job: Job = {
+      id: `job-${newId().slice(0, 8)}`,
+      sessionKey: request.sessionKey,
+      title: request.title,
+      startedAt: clock.now(),
+      output,
+      ended: program.ended.then((result) => {
+        timer?.cancel();
+        output.finish();
+        running.delete(job);
+        end = { ...result, timedOut, durationMs: Math.round(clock.monotonic() - begun) };
+        return end;
+      }),
+      get end() {
+        return end;
+      },
+      stop: () => program.stop(),
+    };
+    running.set(job, program);
+    if (request.background) remember(job);
+    return job;
+  }
+
+  function remember(job: Job): void {
+    background.unshift(job);
+    const ended = background.filter((each) => each.end !== undefined);
+    for (const old of ended.slice(MAX_ENDED)) background.splice(background.indexOf(old), 1);
+  }
+
+  return {
+    start,
+    list: (sessionKey) => background.filter((job) => job.sessionKey === sessionKey),
+    async close() {
+      closing = true;
+      for (const program of running.values()) program.stop();
+      await Promise.all([...running.keys()].map((job) => job.ended));
+    },
+  };
+}
