@@ -37,6 +37,17 @@ test('any number of waits with one timeout share one timer', () => {
   assert.equal(clock.pending, 0);
 });
 
+test('a timeout that was used before expires again', () => {
+  const clock = createManualClock();
+  const deadlines = createDeadlines(clock);
+  let expired = 0;
+  for (let round = 1; round <= 3; round++) {
+    deadlines.begin(100, () => expired++);
+    clock.advance(100);
+    assert.equal(expired, round);
+  }
+});
+
 test('a wait that begins while another expires is kept', () => {
   const clock = createManualClock();
   const deadlines = createDeadlines(clock);

@@ -122,16 +122,18 @@ export function createHookRunner({ registry, caller, clock, metrics }: HookRunne
     let current = event;
 
     const done = (): AnyOutcome => ({ kind: 'done', event: current, by, failed });
-    const failedBy = (plugin: string, kind: string, message: string): AnyOutcome | undefined => {
+    const failedBy = (plugin: string, message: string): AnyOutcome | undefined => {
       failed.push(plugin);
-      if (row.onFailure === 'closed') return { kind: 'refused', plugin, reason: `the ${name} handler of ${plugin} failed: ${message}` };
-      return kind === 'aborted' ? done() : undefined;
+      if (row.onFailure === 'open') return undefined;
+      return { kind: 'refused', plugin, reason: `the ${name} handler of ${plugin} failed: ${message}` };
     };
+    const abortedAt = (plugin: string): AnyOutcome =>
+      row.onFailure === 'open' ? done() : { kind: 'refused', plugin, reason: `the wait for ${plugin} was aborted` };
 
     /** Takes one answer; what it returns ends the hook. */
     function take(each: Registered, answer: Answer<object | undefined>): AnyOutcome | undefined {
       const { plugin } = each;
-      if (!answer.ok) return failedBy(plugin, answer.kind, answer.message);
+      if (!answer.ok) return answer.kind === 'aborted' ? abortedAt(plugin) : failedBy(plugin, answer.message);
       const result = answer.value as HookResult<HookName>;
       if (result === undefined) return undefined;
       if (row.kind === 'claim') {
@@ -142,7 +144,7 @@ export function createHookRunner({ registry, caller, clock, metrics }: HookRunne
         if (merged.kind === 'refused') return { kind: 'refused', plugin, reason: merged.reason, result };
         if (merged.kind === 'claimed') return { kind: 'claimed', plugin, result, failed };
         const { message } = caller.fail(each, 'wrong-shape', merged.reason);
-        return failedBy(plugin, 'wrong-shape', message);
+        return failedBy(plugin, message);
       }
       if (merged !== undefined && merged !== current) {
         current = freezeDeep(merged) as AnyEvent;
