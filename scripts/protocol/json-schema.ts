@@ -1,5 +1,6 @@
-// The tables as one JSON Schema (draft-07). The document itself describes any frame; `definitions` holds everything that
-// has a name. The Swift models and the reference docs are made from this document, so the three cannot disagree.
+// The tables as JSON Schema (draft-07). One document describes any frame; its `definitions` hold everything that has a name
+// on the wire. Another holds the events and results of hooks. The Swift models and the reference docs are made from these
+// documents, so they cannot disagree.
 import { eventName, paramsName, resultName, type ProtocolTables, type Schema } from './tables.ts';
 
 export interface JsonSchema {
@@ -57,7 +58,41 @@ export function renderJsonSchema(tables: ProtocolTables): string {
   return `${JSON.stringify(createDocument(tables), undefined, 2)}\n`;
 }
 
+/** What plugins are told and answer: an event for each hook, and a result for each that is asked. */
+export function createHookDocument(tables: ProtocolTables): ProtocolDocument {
+  const { definitions, define, convertBody } = defineTypes(tables);
+  const own: string[] = [];
+  for (const [hook, row] of Object.entries(tables.hooks)) {
+    define(eventName(hook), { description: `Event of the hook ${hook}. ${row.summary}`, ...convertBody(row.event) });
+    own.push(eventName(hook));
+    if (row.kind === 'observe') continue;
+    define(resultName(hook), { description: `What a handler of ${hook} may answer.`, ...convertBody(row.result) });
+    own.push(resultName(hook));
+  }
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Hooks',
+    description: 'Events and results of the hooks of the Tenon gateway. Generated from packages/protocol; do not edit.',
+    definitions: reachable(definitions, own),
+  };
+}
+
+export function renderHookSchema(tables: ProtocolTables): string {
+  return `${JSON.stringify(createHookDocument(tables), undefined, 2)}\n`;
+}
+
 function createDefinitions(tables: ProtocolTables): Definitions {
+  const { definitions, define, convert, convertBody } = defineTypes(tables);
+  for (const [method, row] of Object.entries(tables.methods)) {
+    define(paramsName(method), { description: `Params of ${method}. ${row.summary}`, ...convertBody(row.params) });
+    define(resultName(method), convert(asJson(row.result)));
+  }
+  for (const [event, row] of Object.entries(tables.events)) define(eventName(event), convert(asJson(row.payload)));
+  return definitions;
+}
+
+/** The shared types, and what it takes to define more that refer to them. */
+function defineTypes(tables: ProtocolTables) {
   const shared = new Map<string, string>();
   for (const [name, schema] of Object.entries(tables.types)) {
     const text = JSON.stringify(schema);
@@ -73,17 +108,22 @@ function createDefinitions(tables: ProtocolTables): Definitions {
     const name = shared.get(JSON.stringify(schema));
     return name === undefined ? convertInside(schema, convert) : { $ref: PREFIX + name };
   };
+  const convertBody = (schema: Schema): JsonSchema => convertInside(asJson(schema), convert);
   for (const [name, type] of Object.entries(tables.types)) {
     const schema = asJson(type);
     if (schema.$defs === undefined) define(name, convertInside(schema, convert));
     else for (const [inner, { $id: _, ...body }] of Object.entries(schema.$defs)) define(inner, convertInside(body, convert));
   }
-  for (const [method, row] of Object.entries(tables.methods)) {
-    define(paramsName(method), { description: `Params of ${method}. ${row.summary}`, ...convertInside(asJson(row.params), convert) });
-    define(resultName(method), convert(asJson(row.result)));
+  return { definitions, define, convert, convertBody };
+}
+
+/** The named definitions and what they refer to, in the order in which they were made. */
+function reachable(definitions: Definitions, from: readonly string[]): Definitions {
+  const wanted = new Set(from);
+  for (const name of wanted) {
+    for (const [, target] of JSON.stringify(definitions[name]).matchAll(/"\$ref":"#\/definitions\/([^"]+)"/g)) wanted.add(target!);
   }
-  for (const [event, row] of Object.entries(tables.events)) define(eventName(event), convert(asJson(row.payload)));
-  return definitions;
+  return Object.fromEntries(Object.entries(definitions).filter(([name]) => wanted.has(name)));
 }
 
 function convertInside(schema: JsonSchema, convert: (schema: JsonSchema) => JsonSchema): JsonSchema {

@@ -1,6 +1,6 @@
 // Every file that is derived from the tables, by the word that `generate-protocol.ts` takes for it.
 import { firstDifference } from './difference.ts';
-import { renderJsonSchema } from './json-schema.ts';
+import { renderHookSchema, renderJsonSchema } from './json-schema.ts';
 import { renderReference } from './reference.ts';
 import { renderScopeMatrix } from './scope-matrix.ts';
 import { renderSwift } from './swift.ts';
@@ -9,7 +9,11 @@ import type { ProtocolTables } from './tables.ts';
 type Files = ReadonlyMap<string, string>;
 
 const outputs = {
-  schema: (tables: ProtocolTables): Files => new Map([['packages/protocol/dist/protocol.schema.json', renderJsonSchema(tables)]]),
+  schema: (tables: ProtocolTables): Files =>
+    new Map([
+      ['packages/protocol/dist/protocol.schema.json', renderJsonSchema(tables)],
+      ['packages/protocol/dist/hooks.schema.json', renderHookSchema(tables)],
+    ]),
   docs: (tables: ProtocolTables): Files =>
     new Map([...renderReference(tables), ['test/security/scope-matrix.json', renderScopeMatrix(tables)]]),
   swift: (tables: ProtocolTables): Files => new Map([['packages/protocol/swift/GatewayModels.swift', renderSwift(tables)]]),

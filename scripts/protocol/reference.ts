@@ -1,11 +1,11 @@
 // docs/reference/*.md from the tables. Each page opens with what it is and where it comes from; the rest are rows.
-import { createDocument, refName, type JsonSchema, type ProtocolDocument } from './json-schema.ts';
+import { createDocument, createHookDocument, refName, type JsonSchema, type ProtocolDocument } from './json-schema.ts';
 import { describeType, fieldTable, table } from './markdown.ts';
 import { eventName, paramsName, resultName, type ProtocolTables } from './tables.ts';
 
 type Page = (tables: ProtocolTables, document: ProtocolDocument) => string[];
 
-const pages: Readonly<Record<string, Page>> = { methods, events, connect, types, errors, scopes, limits, settings };
+const pages: Readonly<Record<string, Page>> = { methods, events, hooks, connect, types, errors, scopes, limits, settings };
 
 export function renderReference(tables: ProtocolTables): ReadonlyMap<string, string> {
   const document = createDocument(tables);
@@ -63,6 +63,73 @@ function events(tables: ProtocolTables, { definitions }: ProtocolDocument): stri
     if (row.sessionField) parts.push(`About the session in \`${row.sessionField}\`.`);
     parts.push(...shape('Payload', definitions[eventName(event)]!));
   }
+  return parts;
+}
+
+function hooks(tables: ProtocolTables): string[] {
+  const { definitions } = createHookDocument(tables);
+  const seconds = (ms: number) => `${ms / 1000} s`;
+  const context = Object.keys(tables.hookContext);
+  const hasContext = ({ properties, required }: JsonSchema) =>
+    context.every((name) => Object.hasOwn(properties ?? {}, name) && !required?.includes(name));
+  const pick = (schema: JsonSchema, isWanted: (name: string) => boolean): JsonSchema => ({
+    ...schema,
+    properties: Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([name]) => isWanted(name))),
+  });
+  const withContext = Object.keys(tables.hooks)
+    .map((name) => definitions[eventName(name)]!)
+    .filter(hasContext);
+  const parts = [
+    '# Hooks',
+    'Places where plugins take part in what the gateway does. A handler gets the event, frozen, and answers with a result or with ' +
+      'nothing, which is no opinion. **observe**: all handlers are told, and what they answer is of no account. **modify**: one after ' +
+      'another, each sees what the last one made. **claim**: the first that answers `handled: true` has it.',
+    'Handlers are asked by priority (a whole number from -1000 to 1000, higher first), then by the id of their plugin, then in the order ' +
+      'in which the plugin registered them. A handler that throws, answers too late or answers what does not fit is counted and recorded ' +
+      'with the name of its plugin. Where failure is **open**, it is as if it were not there; where it is **closed**, the thing is refused. ' +
+      'Results are plain JSON: an object of a class, a function or a reserved key does not fit.',
+    table(
+      ['hook', 'kind', 'on failure', 'timeout', 'SEP', ''],
+      Object.entries(tables.hooks).map(([name, row]) => [
+        `[\`${name}\`](#${anchor(name)})`,
+        row.kind,
+        row.onFailure,
+        seconds(row.timeoutMs),
+        row.sep === undefined ? '' : `\`${row.sep}\``,
+        row.summary,
+      ]),
+    ),
+    '## Where it happens',
+    'Most events carry these fields, too, as far as they are known at that place:',
+    fieldTable(pick(withContext[0] ?? {}, (name) => context.includes(name))),
+  ];
+  for (const [name, row] of Object.entries(tables.hooks)) {
+    const facts = [`Kind: ${row.kind}. On failure: ${row.onFailure}. Timeout: ${seconds(row.timeoutMs)}. Grant: \`${row.grant}\`.`];
+    if (row.awaited) facts.push('Observers are awaited one after another, and none is dropped.');
+    else if (row.kind === 'observe') facts.push('Nobody waits for observers; those of a plugin that is too slow are dropped and counted.');
+    if (row.sep) facts.push(`Extensions take part as \`${row.sep}\`.`);
+    if (row.sepEvents) facts.push(`Extensions are told of it as ${row.sepEvents.map((event) => `\`${event}\``).join(' and ')}.`);
+    parts.push(`## ${name}`, row.summary, facts.join(' '));
+    if (row.merge) parts.push(`Merge \`${row.merge.name}\`: ${row.merge.summary}`);
+    const event = definitions[eventName(name)]!;
+    if (withContext.includes(event)) {
+      parts.push(
+        ...shape(
+          'Event, with [where it happens](#where-it-happens)',
+          pick(event, (field) => !context.includes(field)),
+        ),
+      );
+    } else parts.push(...shape('Event', event));
+    if (row.kind !== 'observe') parts.push(...shape('Result', definitions[resultName(name)]!));
+  }
+  parts.push(
+    '## Hooks that are not here',
+    'Other hosts have these; to register one is refused with the reason.',
+    table(
+      ['hook', 'reason'],
+      Object.entries(tables.absentHooks).map(([name, reason]) => [`\`${name}\``, reason]),
+    ),
+  );
   return parts;
 }
 
@@ -160,6 +227,8 @@ function settings(tables: ProtocolTables): string[] {
 }
 
 function shape(title: string, schema: JsonSchema): string[] {
+  const branches = schema.oneOf?.filter((branch) => branch.properties) ?? [];
+  if (branches.length > 0) return branches.flatMap((branch, index) => [`${title}${index === 0 ? '' : ', or'}:`, fieldTable(branch)]);
   if (!schema.properties) return [`${title}: ${describeType(schema)}`];
   if (Object.keys(schema.properties).length === 0) return [`${title}: none`];
   return [`${title}:`, fieldTable(schema)];

@@ -45,7 +45,7 @@ function declare(name: string, schema: JsonSchema, definitions: Definitions, sum
 }
 
 function declarationOf(name: string, schema: JsonSchema, definitions: Definitions, typeOf: (inner: JsonSchema, hint: string) => string) {
-  if (schema.discriminator && schema.oneOf) return renderUnion(name, schema.oneOf, schema.discriminator.propertyName, definitions);
+  if (schema.discriminator && schema.oneOf) return renderUnion(name, schema.oneOf, schema.discriminator.propertyName, definitions, typeOf);
   if (isStringEnum(schema)) return renderEnum(name, schema.enum as readonly string[]);
   if (schema.properties) return renderStruct(name, schema, typeOf);
   return `public typealias ${name} = ${typeOf(schema, `${name}Value`)}`;
@@ -146,12 +146,19 @@ function renderEnum(name: string, values: readonly string[]): string {
   ].join('\n');
 }
 
-function renderUnion(name: string, branches: readonly JsonSchema[], property: string, definitions: Definitions): string {
+function renderUnion(
+  name: string,
+  branches: readonly JsonSchema[],
+  property: string,
+  definitions: Definitions,
+  typeOf: (inner: JsonSchema, hint: string) => string,
+): string {
   const cases = branches.map((branch) => {
-    const type = refName(branch);
-    const value = type === undefined ? undefined : definitions[type]?.properties?.[property]?.const;
-    if (type === undefined || typeof value !== 'string') throw new Error(`A branch of "${name}" has no name of its own`);
-    return { type, value, identifier: identifier(value) };
+    const named = refName(branch);
+    const value = (named === undefined ? branch : definitions[named])?.properties?.[property]?.const;
+    if (typeof value !== 'string') throw new Error(`A branch of "${name}" does not say which one it is`);
+    // A branch without a name of its own is called after the value that tells it apart.
+    return { type: typeOf(branch, name + typeName(value)), value, identifier: identifier(value) };
   });
   assertDistinct(name, [...cases.map((each) => each.identifier), 'unknown']);
   return [

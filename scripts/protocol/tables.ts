@@ -1,7 +1,7 @@
 // The protocol's tables as the generators take them: plain data, so that a test can hand in tables of its own.
 // Nothing here names a method, an event or a code; shared types are whatever schemas the package exports.
 import * as protocol from '@tenon/protocol';
-import type { eventRow, MethodSpec, settingRow } from '@tenon/protocol';
+import type { eventRow, HookSpec, MethodSpec, settingRow } from '@tenon/protocol';
 
 /** As much of a TypeBox schema as the generators rely on: it is JSON Schema when written as JSON. */
 export type Schema = object;
@@ -11,6 +11,11 @@ export interface ProtocolTables {
   readonly types: Readonly<Record<string, Schema>>;
   readonly methods: Readonly<Record<string, MethodSpec>>;
   readonly events: Readonly<Record<string, ReturnType<typeof eventRow>>>;
+  readonly hooks: Readonly<Record<string, HookSpec & { readonly grant: string }>>;
+  /** Fields that the event of nearly every hook may carry. */
+  readonly hookContext: Readonly<Record<string, Schema>>;
+  /** Hooks that other hosts have, and why they are not here. */
+  readonly absentHooks: Readonly<Record<string, string>>;
   readonly errors: Readonly<Record<string, { summary: string; status: number; retryable: boolean }>>;
   readonly scopes: Readonly<Record<string, { summary: string; implies: readonly string[] }>>;
   readonly limits: Readonly<Record<string, { value: number; unit: string; summary: string }>>;
@@ -27,6 +32,9 @@ export function protocolTables(): ProtocolTables {
     types: { ...types, ErrorCode: protocol.ErrorShape.properties.code, Scope: protocol.ScopeList.items },
     methods: protocol.methods,
     events: protocol.events,
+    hooks: Object.fromEntries(protocol.hookNames.map((name) => [name, { ...protocol.hookRow(name), grant: protocol.hookGrant(name) }])),
+    hookContext: protocol.hookContext,
+    absentHooks: protocol.absentHooks,
     errors: protocol.errors,
     scopes: protocol.scopes,
     limits: protocol.limits,

@@ -8,6 +8,7 @@ import {
   eventNames,
   eventRow,
   explain,
+  hookNames,
   matches,
   methodNames,
   methodRow,
@@ -92,11 +93,12 @@ test('every error code is documented, and every documented code exists', () => {
   assert.deepEqual(firstCells(page('errors')).sort(), [...errorCodes].sort());
 });
 
-test('every method and event is documented, and nothing else is', () => {
+test('every method, event and hook is documented, and nothing else is', () => {
   verifies('foundation:docs');
   const headings = (text: string, level: string) => [...text.matchAll(new RegExp(`^${level} (.+)$`, 'gm'))].map(([, heading]) => heading!);
   assert.deepEqual(headings(page('methods'), '###').sort(), [...methodNames].sort());
   assert.deepEqual(headings(page('events'), '##').sort(), [...eventNames].sort());
+  assert.deepEqual(headings(page('hooks'), '##'), ['Where it happens', ...hookNames, 'Hooks that are not here']);
 });
 
 test('every scope, limit and setting is documented, and nothing else is', () => {

@@ -41,7 +41,7 @@ export {
   type HookResult,
 } from './hooks.ts';
 export { Verdict, type AnyMerge, type Merge } from './hooks/merge.ts';
-export { HOOK_PRIORITY_RANGE, HOOK_TIMEOUT_RANGE, type HookEnd, type HookSpec } from './hooks/row.ts';
+export { HOOK_PRIORITY_RANGE, HOOK_TIMEOUT_RANGE, hookContext, type HookEnd, type HookSpec } from './hooks/row.ts';
 export type { RetryCandidate } from './hooks/prompt.ts';
 export { isProtectedEnvName, type ApprovalRequest } from './hooks/tools.ts';
 export { JsonValue, parseJson, type JsonFault, type ParsedJson } from './json.ts';

@@ -110,6 +110,343 @@ extension ResponseFrame {
     }
 }
 
+public struct AgentConfig: Codable, Hashable, Sendable {
+    public let id: String
+    public let name: String?
+    public let workspace: String?
+    public let model: String?
+    public let fallbacks: [String]?
+    public let thinking: ThinkingLevel?
+    public let tools: [String]?
+    public let prompt: String?
+    public let permissions: PermissionMode?
+    public let queue: QueueMode?
+
+    public init(
+        id: String,
+        name: String? = nil,
+        workspace: String? = nil,
+        model: String? = nil,
+        fallbacks: [String]? = nil,
+        thinking: ThinkingLevel? = nil,
+        tools: [String]? = nil,
+        prompt: String? = nil,
+        permissions: PermissionMode? = nil,
+        queue: QueueMode? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.workspace = workspace
+        self.model = model
+        self.fallbacks = fallbacks
+        self.thinking = thinking
+        self.tools = tools
+        self.prompt = prompt
+        self.permissions = permissions
+        self.queue = queue
+    }
+}
+
+public struct AgentInfo: Codable, Hashable, Sendable {
+    public let id: String
+    public let name: String
+    public let workspace: String
+    public let model: String
+    public let fallbacks: [String]
+    public let thinking: ThinkingLevel
+    public let permissions: PermissionMode
+    public let queue: QueueMode
+    public let isDefault: Bool
+
+    public init(
+        id: String,
+        name: String,
+        workspace: String,
+        model: String,
+        fallbacks: [String],
+        thinking: ThinkingLevel,
+        permissions: PermissionMode,
+        queue: QueueMode,
+        isDefault: Bool
+    ) {
+        self.id = id
+        self.name = name
+        self.workspace = workspace
+        self.model = model
+        self.fallbacks = fallbacks
+        self.thinking = thinking
+        self.permissions = permissions
+        self.queue = queue
+        self.isDefault = isDefault
+    }
+}
+
+public struct Approval: Codable, Hashable, Sendable {
+    public let id: String
+    public let sessionKey: SessionKey
+    public let runId: String
+    public let callId: String
+    public let agentId: String
+    public let toolName: String
+    public let title: String
+    public let reason: String
+    public let risk: Risk
+    public let argv: [String]?
+    public let cwd: String?
+    public let env: [String: String]?
+    public let args: JsonObject
+    public let digest: String
+    public let principal: String
+    public let allowed: [Decision]
+    public let state: ApprovalState
+    public let decision: Decision?
+    public let decidedBy: String?
+    public let decidedAt: Int?
+    public let createdAt: Int
+    public let expiresAt: Int
+
+    public init(
+        id: String,
+        sessionKey: SessionKey,
+        runId: String,
+        callId: String,
+        agentId: String,
+        toolName: String,
+        title: String,
+        reason: String,
+        risk: Risk,
+        argv: [String]? = nil,
+        cwd: String? = nil,
+        env: [String: String]? = nil,
+        args: JsonObject,
+        digest: String,
+        principal: String,
+        allowed: [Decision],
+        state: ApprovalState,
+        decision: Decision? = nil,
+        decidedBy: String? = nil,
+        decidedAt: Int? = nil,
+        createdAt: Int,
+        expiresAt: Int
+    ) {
+        self.id = id
+        self.sessionKey = sessionKey
+        self.runId = runId
+        self.callId = callId
+        self.agentId = agentId
+        self.toolName = toolName
+        self.title = title
+        self.reason = reason
+        self.risk = risk
+        self.argv = argv
+        self.cwd = cwd
+        self.env = env
+        self.args = args
+        self.digest = digest
+        self.principal = principal
+        self.allowed = allowed
+        self.state = state
+        self.decision = decision
+        self.decidedBy = decidedBy
+        self.decidedAt = decidedAt
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+    }
+}
+
+public enum ApprovalState: RawRepresentable, Codable, Hashable, Sendable {
+    case pending
+    case allowed
+    case denied
+    case expired
+    case voided
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [ApprovalState] = [.pending, .allowed, .denied, .expired, .voided]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "pending": self = .pending
+        case "allowed": self = .allowed
+        case "denied": self = .denied
+        case "expired": self = .expired
+        case "voided": self = .voided
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .pending: return "pending"
+        case .allowed: return "allowed"
+        case .denied: return "denied"
+        case .expired: return "expired"
+        case .voided: return "voided"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct ApprovalRule: Codable, Hashable, Sendable {
+    public let id: String
+    public let agentId: String
+    public let toolName: String
+    public let digest: String
+    public let title: String
+    public let args: JsonObject
+    public let createdAt: Int
+    public let createdBy: String
+
+    public init(
+        id: String,
+        agentId: String,
+        toolName: String,
+        digest: String,
+        title: String,
+        args: JsonObject,
+        createdAt: Int,
+        createdBy: String
+    ) {
+        self.id = id
+        self.agentId = agentId
+        self.toolName = toolName
+        self.digest = digest
+        self.title = title
+        self.args = args
+        self.createdAt = createdAt
+        self.createdBy = createdBy
+    }
+}
+
+public struct AssistantMessage: Codable, Hashable, Sendable {
+    public let role: String
+    public let content: [AssistantMessageContentItem]
+    public let provider: String
+    public let model: String
+    public let usage: Usage
+    public let stopReason: AssistantMessageStopReason
+    public let errorMessage: String?
+    public let timestamp: Int
+
+    public init(
+        role: String = "assistant",
+        content: [AssistantMessageContentItem],
+        provider: String,
+        model: String,
+        usage: Usage,
+        stopReason: AssistantMessageStopReason,
+        errorMessage: String? = nil,
+        timestamp: Int
+    ) {
+        self.role = role
+        self.content = content
+        self.provider = provider
+        self.model = model
+        self.usage = usage
+        self.stopReason = stopReason
+        self.errorMessage = errorMessage
+        self.timestamp = timestamp
+    }
+}
+
+public enum AssistantMessageContentItem: Codable, Hashable, Sendable {
+    case text(TextBlock)
+    case thinking(AssistantMessageContentItemThinking)
+    case toolCall(ToolCallBlock)
+    /// A type that is newer than these models, kept whole.
+    case unknown(type: String, raw: JsonValue)
+
+    private enum Discriminator: String, CodingKey { case value = "type" }
+
+    public init(from decoder: any Decoder) throws {
+        let value = try decoder.container(keyedBy: Discriminator.self).decode(String.self, forKey: .value)
+        switch value {
+        case "text": self = .text(try TextBlock(from: decoder))
+        case "thinking": self = .thinking(try AssistantMessageContentItemThinking(from: decoder))
+        case "toolCall": self = .toolCall(try ToolCallBlock(from: decoder))
+        default: self = .unknown(type: value, raw: try JsonValue(from: decoder))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .text(let frame): try frame.encode(to: encoder)
+        case .thinking(let frame): try frame.encode(to: encoder)
+        case .toolCall(let frame): try frame.encode(to: encoder)
+        case .unknown(_, let raw): try raw.encode(to: encoder)
+        }
+    }
+}
+
+public struct AssistantMessageContentItemThinking: Codable, Hashable, Sendable {
+    public let type: String
+    public let thinking: String
+    public let thinkingSignature: String?
+
+    public init(
+        type: String = "thinking",
+        thinking: String,
+        thinkingSignature: String? = nil
+    ) {
+        self.type = type
+        self.thinking = thinking
+        self.thinkingSignature = thinkingSignature
+    }
+}
+
+public enum AssistantMessageStopReason: RawRepresentable, Codable, Hashable, Sendable {
+    case stop
+    case length
+    case toolUse
+    case error
+    case aborted
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [AssistantMessageStopReason] = [.stop, .length, .toolUse, .error, .aborted]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "stop": self = .stop
+        case "length": self = .length
+        case "toolUse": self = .toolUse
+        case "error": self = .error
+        case "aborted": self = .aborted
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .stop: return "stop"
+        case .length: return "length"
+        case .toolUse: return "toolUse"
+        case .error: return "error"
+        case .aborted: return "aborted"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
 public struct AuditRecord: Codable, Hashable, Sendable {
     public let seq: Int
     public let at: Int
@@ -169,6 +506,62 @@ public struct ClientInfo: Codable, Hashable, Sendable {
         self.deviceFamily = deviceFamily
         self.buildId = buildId
         self.timeZone = timeZone
+    }
+}
+
+public struct CommandInfo: Codable, Hashable, Sendable {
+    public let name: String
+    public let summary: String
+    public let usage: String
+    public let scope: String
+    public let source: CommandInfoSource
+
+    public init(
+        name: String,
+        summary: String,
+        usage: String,
+        scope: String,
+        source: CommandInfoSource
+    ) {
+        self.name = name
+        self.summary = summary
+        self.usage = usage
+        self.scope = scope
+        self.source = source
+    }
+}
+
+public enum CommandInfoSource: RawRepresentable, Codable, Hashable, Sendable {
+    case core
+    case plugin
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [CommandInfoSource] = [.core, .plugin]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "core": self = .core
+        case "plugin": self = .plugin
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .core: return "core"
+        case .plugin: return "plugin"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
     }
 }
 
@@ -238,6 +631,43 @@ public struct ConnectParamsResume: Codable, Hashable, Sendable {
     }
 }
 
+public enum Decision: RawRepresentable, Codable, Hashable, Sendable {
+    case allowOnce
+    case allowAlways
+    case deny
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [Decision] = [.allowOnce, .allowAlways, .deny]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "allow-once": self = .allowOnce
+        case "allow-always": self = .allowAlways
+        case "deny": self = .deny
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .allowOnce: return "allow-once"
+        case .allowAlways: return "allow-always"
+        case .deny: return "deny"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
 public struct Device: Codable, Hashable, Sendable {
     public let id: String
     public let name: String
@@ -288,6 +718,505 @@ public struct DeviceProof: Codable, Hashable, Sendable {
         self.signature = signature
         self.signedAt = signedAt
         self.nonce = nonce
+    }
+}
+
+public struct EffectiveTool: Codable, Hashable, Sendable {
+    public let id: String
+    public let label: String
+    public let description: String
+    public let source: EffectiveToolSource
+    public let pluginId: String?
+    public let risk: Risk
+    public let tags: [String]
+    public let idempotent: Bool
+    public let parallelSafe: Bool
+    public let parameters: JsonObject
+    public let verdict: EffectiveToolVerdict
+    public let reason: String
+
+    public init(
+        id: String,
+        label: String,
+        description: String,
+        source: EffectiveToolSource,
+        pluginId: String? = nil,
+        risk: Risk,
+        tags: [String],
+        idempotent: Bool,
+        parallelSafe: Bool,
+        parameters: JsonObject,
+        verdict: EffectiveToolVerdict,
+        reason: String
+    ) {
+        self.id = id
+        self.label = label
+        self.description = description
+        self.source = source
+        self.pluginId = pluginId
+        self.risk = risk
+        self.tags = tags
+        self.idempotent = idempotent
+        self.parallelSafe = parallelSafe
+        self.parameters = parameters
+        self.verdict = verdict
+        self.reason = reason
+    }
+}
+
+public enum EffectiveToolSource: RawRepresentable, Codable, Hashable, Sendable {
+    case core
+    case plugin
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [EffectiveToolSource] = [.core, .plugin]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "core": self = .core
+        case "plugin": self = .plugin
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .core: return "core"
+        case .plugin: return "plugin"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public enum EffectiveToolVerdict: RawRepresentable, Codable, Hashable, Sendable {
+    case allow
+    case ask
+    case deny
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [EffectiveToolVerdict] = [.allow, .ask, .deny]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "allow": self = .allow
+        case "ask": self = .ask
+        case "deny": self = .deny
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .allow: return "allow"
+        case .ask: return "ask"
+        case .deny: return "deny"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public enum Entry: Codable, Hashable, Sendable {
+    case message(EntryMessage)
+    case compaction(EntryCompaction)
+    case branchSummary(EntryBranchSummary)
+    case modelChange(EntryModelChange)
+    case thinkingLevelChange(EntryThinkingLevelChange)
+    case custom(EntryCustom)
+    case customMessage(EntryCustomMessage)
+    case label(EntryLabel)
+    case sessionInfo(EntrySessionInfo)
+    case contextEdit(EntryContextEdit)
+    /// A type that is newer than these models, kept whole.
+    case unknown(type: String, raw: JsonValue)
+
+    private enum Discriminator: String, CodingKey { case value = "type" }
+
+    public init(from decoder: any Decoder) throws {
+        let value = try decoder.container(keyedBy: Discriminator.self).decode(String.self, forKey: .value)
+        switch value {
+        case "message": self = .message(try EntryMessage(from: decoder))
+        case "compaction": self = .compaction(try EntryCompaction(from: decoder))
+        case "branch_summary": self = .branchSummary(try EntryBranchSummary(from: decoder))
+        case "model_change": self = .modelChange(try EntryModelChange(from: decoder))
+        case "thinking_level_change": self = .thinkingLevelChange(try EntryThinkingLevelChange(from: decoder))
+        case "custom": self = .custom(try EntryCustom(from: decoder))
+        case "custom_message": self = .customMessage(try EntryCustomMessage(from: decoder))
+        case "label": self = .label(try EntryLabel(from: decoder))
+        case "session_info": self = .sessionInfo(try EntrySessionInfo(from: decoder))
+        case "context_edit": self = .contextEdit(try EntryContextEdit(from: decoder))
+        default: self = .unknown(type: value, raw: try JsonValue(from: decoder))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .message(let frame): try frame.encode(to: encoder)
+        case .compaction(let frame): try frame.encode(to: encoder)
+        case .branchSummary(let frame): try frame.encode(to: encoder)
+        case .modelChange(let frame): try frame.encode(to: encoder)
+        case .thinkingLevelChange(let frame): try frame.encode(to: encoder)
+        case .custom(let frame): try frame.encode(to: encoder)
+        case .customMessage(let frame): try frame.encode(to: encoder)
+        case .label(let frame): try frame.encode(to: encoder)
+        case .sessionInfo(let frame): try frame.encode(to: encoder)
+        case .contextEdit(let frame): try frame.encode(to: encoder)
+        case .unknown(_, let raw): try raw.encode(to: encoder)
+        }
+    }
+}
+
+public struct EntryMessage: Codable, Hashable, Sendable {
+    public let id: String
+    public let parentId: Nullable<String>
+    public let at: Int
+    public let runId: String?
+    public let type: String
+    public let message: Message
+
+    public init(
+        id: String,
+        parentId: Nullable<String>,
+        at: Int,
+        runId: String? = nil,
+        type: String = "message",
+        message: Message
+    ) {
+        self.id = id
+        self.parentId = parentId
+        self.at = at
+        self.runId = runId
+        self.type = type
+        self.message = message
+    }
+}
+
+public struct EntryCompaction: Codable, Hashable, Sendable {
+    public let id: String
+    public let parentId: Nullable<String>
+    public let at: Int
+    public let runId: String?
+    public let type: String
+    public let summary: String
+    public let firstKeptEntryId: String
+    public let tokensBefore: Int
+    public let details: JsonObject?
+
+    public init(
+        id: String,
+        parentId: Nullable<String>,
+        at: Int,
+        runId: String? = nil,
+        type: String = "compaction",
+        summary: String,
+        firstKeptEntryId: String,
+        tokensBefore: Int,
+        details: JsonObject? = nil
+    ) {
+        self.id = id
+        self.parentId = parentId
+        self.at = at
+        self.runId = runId
+        self.type = type
+        self.summary = summary
+        self.firstKeptEntryId = firstKeptEntryId
+        self.tokensBefore = tokensBefore
+        self.details = details
+    }
+}
+
+public struct EntryBranchSummary: Codable, Hashable, Sendable {
+    public let id: String
+    public let parentId: Nullable<String>
+    public let at: Int
+    public let runId: String?
+    public let type: String
+    public let fromId: String
+    public let summary: String
+
+    public init(
+        id: String,
+        parentId: Nullable<String>,
+        at: Int,
+        runId: String? = nil,
+        type: String = "branch_summary",
+        fromId: String,
+        summary: String
+    ) {
+        self.id = id
+        self.parentId = parentId
+        self.at = at
+        self.runId = runId
+        self.type = type
+        self.fromId = fromId
+        self.summary = summary
+    }
+}
+
+public struct EntryModelChange: Codable, Hashable, Sendable {
+    public let id: String
+    public let parentId: Nullable<String>
+    public let at: Int
+    public let runId: String?
+    public let type: String
+    public let provider: String
+    public let modelId: String
+
+    public init(
+        id: String,
+        parentId: Nullable<String>,
+        at: Int,
+        runId: String? = nil,
+        type: String = "model_change",
+        provider: String,
+        modelId: String
+    ) {
+        self.id = id
+        self.parentId = parentId
+        self.at = at
+        self.runId = runId
+        self.type = type
+        self.provider = provider
+        self.modelId = modelId
+    }
+}
+
+public struct EntryThinkingLevelChange: Codable, Hashable, Sendable {
+    public let id: String
+    public let parentId: Nullable<String>
+    public let at: Int
+    public let runId: String?
+    public let type: String
+    public let thinkingLevel: ThinkingLevel
+
+    public init(
+        id: String,
+        parentId: Nullable<String>,
+        at: Int,
+        runId: String? = nil,
+        type: String = "thinking_level_change",
+        thinkingLevel: ThinkingLevel
+    ) {
+        self.id = id
+        self.parentId = parentId
+        self.at = at
+        self.runId = runId
+        self.type = type
+        self.thinkingLevel = thinkingLevel
+    }
+}
+
+public struct EntryCustom: Codable, Hashable, Sendable {
+    public let id: String
+    public let parentId: Nullable<String>
+    public let at: Int
+    public let runId: String?
+    public let type: String
+    public let customType: String
+    public let data: JsonValue?
+
+    public init(
+        id: String,
+        parentId: Nullable<String>,
+        at: Int,
+        runId: String? = nil,
+        type: String = "custom",
+        customType: String,
+        data: JsonValue? = nil
+    ) {
+        self.id = id
+        self.parentId = parentId
+        self.at = at
+        self.runId = runId
+        self.type = type
+        self.customType = customType
+        self.data = data
+    }
+}
+
+public struct EntryCustomMessage: Codable, Hashable, Sendable {
+    public let id: String
+    public let parentId: Nullable<String>
+    public let at: Int
+    public let runId: String?
+    public let type: String
+    public let customType: String
+    public let content: [EntryCustomMessageContentItem]
+    public let display: Bool
+    public let details: JsonObject?
+
+    public init(
+        id: String,
+        parentId: Nullable<String>,
+        at: Int,
+        runId: String? = nil,
+        type: String = "custom_message",
+        customType: String,
+        content: [EntryCustomMessageContentItem],
+        display: Bool,
+        details: JsonObject? = nil
+    ) {
+        self.id = id
+        self.parentId = parentId
+        self.at = at
+        self.runId = runId
+        self.type = type
+        self.customType = customType
+        self.content = content
+        self.display = display
+        self.details = details
+    }
+}
+
+public enum EntryCustomMessageContentItem: Codable, Hashable, Sendable {
+    case text(TextBlock)
+    case image(ImageBlock)
+    /// A type that is newer than these models, kept whole.
+    case unknown(type: String, raw: JsonValue)
+
+    private enum Discriminator: String, CodingKey { case value = "type" }
+
+    public init(from decoder: any Decoder) throws {
+        let value = try decoder.container(keyedBy: Discriminator.self).decode(String.self, forKey: .value)
+        switch value {
+        case "text": self = .text(try TextBlock(from: decoder))
+        case "image": self = .image(try ImageBlock(from: decoder))
+        default: self = .unknown(type: value, raw: try JsonValue(from: decoder))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .text(let frame): try frame.encode(to: encoder)
+        case .image(let frame): try frame.encode(to: encoder)
+        case .unknown(_, let raw): try raw.encode(to: encoder)
+        }
+    }
+}
+
+public struct EntryLabel: Codable, Hashable, Sendable {
+    public let id: String
+    public let parentId: Nullable<String>
+    public let at: Int
+    public let runId: String?
+    public let type: String
+    public let targetId: String
+    public let label: Nullable<String>
+
+    public init(
+        id: String,
+        parentId: Nullable<String>,
+        at: Int,
+        runId: String? = nil,
+        type: String = "label",
+        targetId: String,
+        label: Nullable<String>
+    ) {
+        self.id = id
+        self.parentId = parentId
+        self.at = at
+        self.runId = runId
+        self.type = type
+        self.targetId = targetId
+        self.label = label
+    }
+}
+
+public struct EntrySessionInfo: Codable, Hashable, Sendable {
+    public let id: String
+    public let parentId: Nullable<String>
+    public let at: Int
+    public let runId: String?
+    public let type: String
+    public let name: String
+
+    public init(
+        id: String,
+        parentId: Nullable<String>,
+        at: Int,
+        runId: String? = nil,
+        type: String = "session_info",
+        name: String
+    ) {
+        self.id = id
+        self.parentId = parentId
+        self.at = at
+        self.runId = runId
+        self.type = type
+        self.name = name
+    }
+}
+
+public struct EntryContextEdit: Codable, Hashable, Sendable {
+    public let id: String
+    public let parentId: Nullable<String>
+    public let at: Int
+    public let runId: String?
+    public let type: String
+    public let targetId: String
+    public let replacement: Nullable<[EntryContextEditReplacementItem]>
+
+    public init(
+        id: String,
+        parentId: Nullable<String>,
+        at: Int,
+        runId: String? = nil,
+        type: String = "context_edit",
+        targetId: String,
+        replacement: Nullable<[EntryContextEditReplacementItem]>
+    ) {
+        self.id = id
+        self.parentId = parentId
+        self.at = at
+        self.runId = runId
+        self.type = type
+        self.targetId = targetId
+        self.replacement = replacement
+    }
+}
+
+public enum EntryContextEditReplacementItem: Codable, Hashable, Sendable {
+    case text(TextBlock)
+    case image(ImageBlock)
+    /// A type that is newer than these models, kept whole.
+    case unknown(type: String, raw: JsonValue)
+
+    private enum Discriminator: String, CodingKey { case value = "type" }
+
+    public init(from decoder: any Decoder) throws {
+        let value = try decoder.container(keyedBy: Discriminator.self).decode(String.self, forKey: .value)
+        switch value {
+        case "text": self = .text(try TextBlock(from: decoder))
+        case "image": self = .image(try ImageBlock(from: decoder))
+        default: self = .unknown(type: value, raw: try JsonValue(from: decoder))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .text(let frame): try frame.encode(to: encoder)
+        case .image(let frame): try frame.encode(to: encoder)
+        case .unknown(_, let raw): try raw.encode(to: encoder)
+        }
     }
 }
 
@@ -654,6 +1583,64 @@ public struct HelloOkEvents: Codable, Hashable, Sendable {
     }
 }
 
+public struct ImageBlock: Codable, Hashable, Sendable {
+    public let type: String
+    public let mimeType: ImageBlockMimeType
+    public let data: String
+
+    public init(
+        type: String = "image",
+        mimeType: ImageBlockMimeType,
+        data: String
+    ) {
+        self.type = type
+        self.mimeType = mimeType
+        self.data = data
+    }
+}
+
+public enum ImageBlockMimeType: RawRepresentable, Codable, Hashable, Sendable {
+    case imagePng
+    case imageJpeg
+    case imageGif
+    case imageWebp
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [ImageBlockMimeType] = [.imagePng, .imageJpeg, .imageGif, .imageWebp]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "image/png": self = .imagePng
+        case "image/jpeg": self = .imageJpeg
+        case "image/gif": self = .imageGif
+        case "image/webp": self = .imageWebp
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .imagePng: return "image/png"
+        case .imageJpeg: return "image/jpeg"
+        case .imageGif: return "image/gif"
+        case .imageWebp: return "image/webp"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public typealias JsonObject = [String: JsonValue]
+
 public enum LogLevel: RawRepresentable, Codable, Hashable, Sendable {
     case trace
     case debug
@@ -722,6 +1709,168 @@ public struct LogRecord: Codable, Hashable, Sendable {
     }
 }
 
+public enum Message: Codable, Hashable, Sendable {
+    case user(UserMessage)
+    case assistant(AssistantMessage)
+    case toolResult(ToolResultMessage)
+    /// A type that is newer than these models, kept whole.
+    case unknown(role: String, raw: JsonValue)
+
+    private enum Discriminator: String, CodingKey { case value = "role" }
+
+    public init(from decoder: any Decoder) throws {
+        let value = try decoder.container(keyedBy: Discriminator.self).decode(String.self, forKey: .value)
+        switch value {
+        case "user": self = .user(try UserMessage(from: decoder))
+        case "assistant": self = .assistant(try AssistantMessage(from: decoder))
+        case "toolResult": self = .toolResult(try ToolResultMessage(from: decoder))
+        default: self = .unknown(role: value, raw: try JsonValue(from: decoder))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .user(let frame): try frame.encode(to: encoder)
+        case .assistant(let frame): try frame.encode(to: encoder)
+        case .toolResult(let frame): try frame.encode(to: encoder)
+        case .unknown(_, let raw): try raw.encode(to: encoder)
+        }
+    }
+}
+
+public struct ModelConfig: Codable, Hashable, Sendable {
+    public let id: String
+    public let provider: ModelConfigProvider
+    public let name: String?
+    public let baseUrl: String?
+    public let keyEnv: String?
+    public let keyFile: String?
+    public let contextWindow: Int?
+    public let maxOutputTokens: Int?
+    public let images: Bool?
+    public let thinking: Bool?
+    public let prices: ModelConfigPrices?
+
+    public init(
+        id: String,
+        provider: ModelConfigProvider,
+        name: String? = nil,
+        baseUrl: String? = nil,
+        keyEnv: String? = nil,
+        keyFile: String? = nil,
+        contextWindow: Int? = nil,
+        maxOutputTokens: Int? = nil,
+        images: Bool? = nil,
+        thinking: Bool? = nil,
+        prices: ModelConfigPrices? = nil
+    ) {
+        self.id = id
+        self.provider = provider
+        self.name = name
+        self.baseUrl = baseUrl
+        self.keyEnv = keyEnv
+        self.keyFile = keyFile
+        self.contextWindow = contextWindow
+        self.maxOutputTokens = maxOutputTokens
+        self.images = images
+        self.thinking = thinking
+        self.prices = prices
+    }
+}
+
+public enum ModelConfigProvider: RawRepresentable, Codable, Hashable, Sendable {
+    case openai
+    case anthropic
+    case google
+    case openaiCompatible
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [ModelConfigProvider] = [.openai, .anthropic, .google, .openaiCompatible]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "openai": self = .openai
+        case "anthropic": self = .anthropic
+        case "google": self = .google
+        case "openai-compatible": self = .openaiCompatible
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .openai: return "openai"
+        case .anthropic: return "anthropic"
+        case .google: return "google"
+        case .openaiCompatible: return "openai-compatible"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct ModelConfigPrices: Codable, Hashable, Sendable {
+    public let input: Double
+    public let output: Double
+    public let cacheRead: Double?
+    public let cacheWrite: Double?
+
+    public init(
+        input: Double,
+        output: Double,
+        cacheRead: Double? = nil,
+        cacheWrite: Double? = nil
+    ) {
+        self.input = input
+        self.output = output
+        self.cacheRead = cacheRead
+        self.cacheWrite = cacheWrite
+    }
+}
+
+public struct ModelInfo: Codable, Hashable, Sendable {
+    public let id: String
+    public let provider: String
+    public let name: String
+    public let contextWindow: Int
+    public let images: Bool
+    public let thinking: Bool
+    public let usable: Bool
+    public let reason: String?
+    public let isDefault: Bool
+
+    public init(
+        id: String,
+        provider: String,
+        name: String,
+        contextWindow: Int,
+        images: Bool,
+        thinking: Bool,
+        usable: Bool,
+        reason: String? = nil,
+        isDefault: Bool
+    ) {
+        self.id = id
+        self.provider = provider
+        self.name = name
+        self.contextWindow = contextWindow
+        self.images = images
+        self.thinking = thinking
+        self.usable = usable
+        self.reason = reason
+        self.isDefault = isDefault
+    }
+}
+
 public struct PairingRequest: Codable, Hashable, Sendable {
     public let requestId: String
     public let deviceId: String
@@ -753,6 +1902,46 @@ public struct PairingRequest: Codable, Hashable, Sendable {
     }
 }
 
+public enum PermissionMode: RawRepresentable, Codable, Hashable, Sendable {
+    case ask
+    case acceptEdits
+    case deny
+    case bypass
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [PermissionMode] = [.ask, .acceptEdits, .deny, .bypass]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "ask": self = .ask
+        case "accept-edits": self = .acceptEdits
+        case "deny": self = .deny
+        case "bypass": self = .bypass
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .ask: return "ask"
+        case .acceptEdits: return "accept-edits"
+        case .deny: return "deny"
+        case .bypass: return "bypass"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
 public struct PresenceEntry: Codable, Hashable, Sendable {
     public let connId: String
     public let client: ClientInfo
@@ -772,6 +1961,46 @@ public struct PresenceEntry: Codable, Hashable, Sendable {
         self.principal = principal
         self.scopes = scopes
         self.connectedAt = connectedAt
+    }
+}
+
+public enum QueueMode: RawRepresentable, Codable, Hashable, Sendable {
+    case collect
+    case steer
+    case followup
+    case interrupt
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [QueueMode] = [.collect, .steer, .followup, .interrupt]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "collect": self = .collect
+        case "steer": self = .steer
+        case "followup": self = .followup
+        case "interrupt": self = .interrupt
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .collect: return "collect"
+        case .steer: return "steer"
+        case .followup: return "followup"
+        case .interrupt: return "interrupt"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
     }
 }
 
@@ -819,6 +2048,538 @@ public struct ResponseFrame: Codable, Hashable, Sendable {
     }
 }
 
+public enum Risk: RawRepresentable, Codable, Hashable, Sendable {
+    case read
+    case write
+    case network
+    case exec
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [Risk] = [.read, .write, .network, .exec]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "read": self = .read
+        case "write": self = .write
+        case "network": self = .network
+        case "exec": self = .exec
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .read: return "read"
+        case .write: return "write"
+        case .network: return "network"
+        case .exec: return "exec"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct Run: Codable, Hashable, Sendable {
+    public let runId: String
+    public let sessionKey: String
+    public let sessionId: String
+    public let state: RunState
+    public let mode: QueueMode
+    public let trigger: RunTrigger
+    public let joined: String?
+    public let createdAt: Int
+    public let startedAt: Int?
+    public let endedAt: Int?
+    public let end: RunEnd?
+    public let usage: Usage
+
+    public init(
+        runId: String,
+        sessionKey: String,
+        sessionId: String,
+        state: RunState,
+        mode: QueueMode,
+        trigger: RunTrigger,
+        joined: String? = nil,
+        createdAt: Int,
+        startedAt: Int? = nil,
+        endedAt: Int? = nil,
+        end: RunEnd? = nil,
+        usage: Usage
+    ) {
+        self.runId = runId
+        self.sessionKey = sessionKey
+        self.sessionId = sessionId
+        self.state = state
+        self.mode = mode
+        self.trigger = trigger
+        self.joined = joined
+        self.createdAt = createdAt
+        self.startedAt = startedAt
+        self.endedAt = endedAt
+        self.end = end
+        self.usage = usage
+    }
+}
+
+public enum RunState: RawRepresentable, Codable, Hashable, Sendable {
+    case queued
+    case running
+    case ended
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [RunState] = [.queued, .running, .ended]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "queued": self = .queued
+        case "running": self = .running
+        case "ended": self = .ended
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .queued: return "queued"
+        case .running: return "running"
+        case .ended: return "ended"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public enum RunTrigger: RawRepresentable, Codable, Hashable, Sendable {
+    case user
+    case api
+    case heartbeat
+    case schedule
+    case plugin
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [RunTrigger] = [.user, .api, .heartbeat, .schedule, .plugin]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "user": self = .user
+        case "api": self = .api
+        case "heartbeat": self = .heartbeat
+        case "schedule": self = .schedule
+        case "plugin": self = .plugin
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .user: return "user"
+        case .api: return "api"
+        case .heartbeat: return "heartbeat"
+        case .schedule: return "schedule"
+        case .plugin: return "plugin"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct RunEnd: Codable, Hashable, Sendable {
+    public let kind: RunEndKind
+    public let code: String?
+    public let reason: String?
+
+    public init(
+        kind: RunEndKind,
+        code: String? = nil,
+        reason: String? = nil
+    ) {
+        self.kind = kind
+        self.code = code
+        self.reason = reason
+    }
+}
+
+public enum RunEndKind: RawRepresentable, Codable, Hashable, Sendable {
+    case completed
+    case handled
+    case aborted
+    case refused
+    case failed
+    case stepLimit
+    case costLimit
+    case internalError
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [RunEndKind] = [.completed, .handled, .aborted, .refused, .failed, .stepLimit, .costLimit, .internalError]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "completed": self = .completed
+        case "handled": self = .handled
+        case "aborted": self = .aborted
+        case "refused": self = .refused
+        case "failed": self = .failed
+        case "step_limit": self = .stepLimit
+        case "cost_limit": self = .costLimit
+        case "internal_error": self = .internalError
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .completed: return "completed"
+        case .handled: return "handled"
+        case .aborted: return "aborted"
+        case .refused: return "refused"
+        case .failed: return "failed"
+        case .stepLimit: return "step_limit"
+        case .costLimit: return "cost_limit"
+        case .internalError: return "internal_error"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public enum RunStream: Codable, Hashable, Sendable {
+    case lifecycle(RunStreamLifecycle)
+    case assistant(RunStreamAssistant)
+    case thinking(RunStreamThinking)
+    case tool(RunStreamTool)
+    /// A type that is newer than these models, kept whole.
+    case unknown(stream: String, raw: JsonValue)
+
+    private enum Discriminator: String, CodingKey { case value = "stream" }
+
+    public init(from decoder: any Decoder) throws {
+        let value = try decoder.container(keyedBy: Discriminator.self).decode(String.self, forKey: .value)
+        switch value {
+        case "lifecycle": self = .lifecycle(try RunStreamLifecycle(from: decoder))
+        case "assistant": self = .assistant(try RunStreamAssistant(from: decoder))
+        case "thinking": self = .thinking(try RunStreamThinking(from: decoder))
+        case "tool": self = .tool(try RunStreamTool(from: decoder))
+        default: self = .unknown(stream: value, raw: try JsonValue(from: decoder))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .lifecycle(let frame): try frame.encode(to: encoder)
+        case .assistant(let frame): try frame.encode(to: encoder)
+        case .thinking(let frame): try frame.encode(to: encoder)
+        case .tool(let frame): try frame.encode(to: encoder)
+        case .unknown(_, let raw): try raw.encode(to: encoder)
+        }
+    }
+}
+
+public struct RunStreamLifecycle: Codable, Hashable, Sendable {
+    public let runId: String
+    public let sessionKey: SessionKey
+    public let seq: Int
+    public let ts: Int
+    public let stream: String
+    public let phase: RunStreamLifecyclePhase
+    public let detail: String?
+
+    public init(
+        runId: String,
+        sessionKey: SessionKey,
+        seq: Int,
+        ts: Int,
+        stream: String = "lifecycle",
+        phase: RunStreamLifecyclePhase,
+        detail: String? = nil
+    ) {
+        self.runId = runId
+        self.sessionKey = sessionKey
+        self.seq = seq
+        self.ts = ts
+        self.stream = stream
+        self.phase = phase
+        self.detail = detail
+    }
+}
+
+public enum RunStreamLifecyclePhase: RawRepresentable, Codable, Hashable, Sendable {
+    case started
+    case resumed
+    case model
+    case retry
+    case fallback
+    case compacting
+    case waiting
+    case discarded
+    case ended
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [RunStreamLifecyclePhase] = [.started, .resumed, .model, .retry, .fallback, .compacting, .waiting, .discarded, .ended]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "started": self = .started
+        case "resumed": self = .resumed
+        case "model": self = .model
+        case "retry": self = .retry
+        case "fallback": self = .fallback
+        case "compacting": self = .compacting
+        case "waiting": self = .waiting
+        case "discarded": self = .discarded
+        case "ended": self = .ended
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .started: return "started"
+        case .resumed: return "resumed"
+        case .model: return "model"
+        case .retry: return "retry"
+        case .fallback: return "fallback"
+        case .compacting: return "compacting"
+        case .waiting: return "waiting"
+        case .discarded: return "discarded"
+        case .ended: return "ended"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct RunStreamAssistant: Codable, Hashable, Sendable {
+    public let runId: String
+    public let sessionKey: SessionKey
+    public let seq: Int
+    public let ts: Int
+    public let stream: String
+    public let delta: String
+
+    public init(
+        runId: String,
+        sessionKey: SessionKey,
+        seq: Int,
+        ts: Int,
+        stream: String = "assistant",
+        delta: String
+    ) {
+        self.runId = runId
+        self.sessionKey = sessionKey
+        self.seq = seq
+        self.ts = ts
+        self.stream = stream
+        self.delta = delta
+    }
+}
+
+public struct RunStreamThinking: Codable, Hashable, Sendable {
+    public let runId: String
+    public let sessionKey: SessionKey
+    public let seq: Int
+    public let ts: Int
+    public let stream: String
+    public let delta: String
+
+    public init(
+        runId: String,
+        sessionKey: SessionKey,
+        seq: Int,
+        ts: Int,
+        stream: String = "thinking",
+        delta: String
+    ) {
+        self.runId = runId
+        self.sessionKey = sessionKey
+        self.seq = seq
+        self.ts = ts
+        self.stream = stream
+        self.delta = delta
+    }
+}
+
+public struct RunStreamTool: Codable, Hashable, Sendable {
+    public let runId: String
+    public let sessionKey: SessionKey
+    public let seq: Int
+    public let ts: Int
+    public let stream: String
+    public let callId: String
+    public let name: String
+    public let phase: RunStreamToolPhase
+    public let subject: String?
+    public let args: JsonObject?
+    public let output: String?
+    public let isError: Bool?
+    public let durationMs: Double?
+
+    public init(
+        runId: String,
+        sessionKey: SessionKey,
+        seq: Int,
+        ts: Int,
+        stream: String = "tool",
+        callId: String,
+        name: String,
+        phase: RunStreamToolPhase,
+        subject: String? = nil,
+        args: JsonObject? = nil,
+        output: String? = nil,
+        isError: Bool? = nil,
+        durationMs: Double? = nil
+    ) {
+        self.runId = runId
+        self.sessionKey = sessionKey
+        self.seq = seq
+        self.ts = ts
+        self.stream = stream
+        self.callId = callId
+        self.name = name
+        self.phase = phase
+        self.subject = subject
+        self.args = args
+        self.output = output
+        self.isError = isError
+        self.durationMs = durationMs
+    }
+}
+
+public enum RunStreamToolPhase: RawRepresentable, Codable, Hashable, Sendable {
+    case writing
+    case started
+    case output
+    case ended
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [RunStreamToolPhase] = [.writing, .started, .output, .ended]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "writing": self = .writing
+        case "started": self = .started
+        case "output": self = .output
+        case "ended": self = .ended
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .writing: return "writing"
+        case .started: return "started"
+        case .output: return "output"
+        case .ended: return "ended"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct SandboxState: Codable, Hashable, Sendable {
+    public let kind: SandboxStateKind
+    public let reason: String
+
+    public init(
+        kind: SandboxStateKind,
+        reason: String
+    ) {
+        self.kind = kind
+        self.reason = reason
+    }
+}
+
+public enum SandboxStateKind: RawRepresentable, Codable, Hashable, Sendable {
+    case bubblewrap
+    case unshare
+    case none
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [SandboxStateKind] = [.bubblewrap, .unshare, .none]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "bubblewrap": self = .bubblewrap
+        case "unshare": self = .unshare
+        case "none": self = .none
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .bubblewrap: return "bubblewrap"
+        case .unshare: return "unshare"
+        case .none: return "none"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
 public typealias ScopeList = [Scope]
 
 public struct Session: Codable, Hashable, Sendable {
@@ -829,6 +2590,12 @@ public struct Session: Codable, Hashable, Sendable {
     public let label: Nullable<String>
     public let pinned: Bool
     public let archived: Bool
+    public let model: Nullable<String>
+    public let thinking: Nullable<ThinkingLevel>
+    public let permissions: Nullable<PermissionMode>
+    public let queue: Nullable<QueueMode>
+    public let status: SessionStatus
+    public let forkedFrom: SessionKey?
     public let revision: Int
     public let createdAt: Int
     public let updatedAt: Int
@@ -841,6 +2608,12 @@ public struct Session: Codable, Hashable, Sendable {
         label: Nullable<String>,
         pinned: Bool,
         archived: Bool,
+        model: Nullable<String>,
+        thinking: Nullable<ThinkingLevel>,
+        permissions: Nullable<PermissionMode>,
+        queue: Nullable<QueueMode>,
+        status: SessionStatus,
+        forkedFrom: SessionKey? = nil,
         revision: Int,
         createdAt: Int,
         updatedAt: Int
@@ -852,6 +2625,12 @@ public struct Session: Codable, Hashable, Sendable {
         self.label = label
         self.pinned = pinned
         self.archived = archived
+        self.model = model
+        self.thinking = thinking
+        self.permissions = permissions
+        self.queue = queue
+        self.status = status
+        self.forkedFrom = forkedFrom
         self.revision = revision
         self.createdAt = createdAt
         self.updatedAt = updatedAt
@@ -859,6 +2638,49 @@ public struct Session: Codable, Hashable, Sendable {
 }
 
 public typealias SessionKey = String
+
+public enum SessionStatus: RawRepresentable, Codable, Hashable, Sendable {
+    case idle
+    case queued
+    case running
+    case waiting
+    case failed
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [SessionStatus] = [.idle, .queued, .running, .waiting, .failed]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "idle": self = .idle
+        case "queued": self = .queued
+        case "running": self = .running
+        case "waiting": self = .waiting
+        case "failed": self = .failed
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .idle: return "idle"
+        case .queued: return "queued"
+        case .running: return "running"
+        case .waiting: return "waiting"
+        case .failed: return "failed"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
 
 public struct StateVersion: Codable, Hashable, Sendable {
     public let presence: Int
@@ -977,6 +2799,65 @@ public struct StatusMemory: Codable, Hashable, Sendable {
     }
 }
 
+public struct TextBlock: Codable, Hashable, Sendable {
+    public let type: String
+    public let text: String
+
+    public init(
+        type: String = "text",
+        text: String
+    ) {
+        self.type = type
+        self.text = text
+    }
+}
+
+public enum ThinkingLevel: RawRepresentable, Codable, Hashable, Sendable {
+    case off
+    case minimal
+    case low
+    case medium
+    case high
+    case xhigh
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [ThinkingLevel] = [.off, .minimal, .low, .medium, .high, .xhigh]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "off": self = .off
+        case "minimal": self = .minimal
+        case "low": self = .low
+        case "medium": self = .medium
+        case "high": self = .high
+        case "xhigh": self = .xhigh
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .off: return "off"
+        case .minimal: return "minimal"
+        case .low: return "low"
+        case .medium: return "medium"
+        case .high: return "high"
+        case .xhigh: return "xhigh"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
 public struct Token: Codable, Hashable, Sendable {
     public let id: String
     public let name: String
@@ -1008,6 +2889,257 @@ public struct Token: Codable, Hashable, Sendable {
     }
 }
 
+public struct ToolCallBlock: Codable, Hashable, Sendable {
+    public let type: String
+    public let id: String
+    public let name: String
+    public let arguments: JsonObject
+    public let malformed: String?
+    public let thoughtSignature: String?
+
+    public init(
+        type: String = "toolCall",
+        id: String,
+        name: String,
+        arguments: JsonObject,
+        malformed: String? = nil,
+        thoughtSignature: String? = nil
+    ) {
+        self.type = type
+        self.id = id
+        self.name = name
+        self.arguments = arguments
+        self.malformed = malformed
+        self.thoughtSignature = thoughtSignature
+    }
+}
+
+public struct ToolInfo: Codable, Hashable, Sendable {
+    public let id: String
+    public let label: String
+    public let description: String
+    public let source: ToolInfoSource
+    public let pluginId: String?
+    public let risk: Risk
+    public let tags: [String]
+    public let idempotent: Bool
+    public let parallelSafe: Bool
+    public let parameters: JsonObject
+
+    public init(
+        id: String,
+        label: String,
+        description: String,
+        source: ToolInfoSource,
+        pluginId: String? = nil,
+        risk: Risk,
+        tags: [String],
+        idempotent: Bool,
+        parallelSafe: Bool,
+        parameters: JsonObject
+    ) {
+        self.id = id
+        self.label = label
+        self.description = description
+        self.source = source
+        self.pluginId = pluginId
+        self.risk = risk
+        self.tags = tags
+        self.idempotent = idempotent
+        self.parallelSafe = parallelSafe
+        self.parameters = parameters
+    }
+}
+
+public enum ToolInfoSource: RawRepresentable, Codable, Hashable, Sendable {
+    case core
+    case plugin
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [ToolInfoSource] = [.core, .plugin]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "core": self = .core
+        case "plugin": self = .plugin
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .core: return "core"
+        case .plugin: return "plugin"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct ToolResultMessage: Codable, Hashable, Sendable {
+    public let role: String
+    public let toolCallId: String
+    public let toolName: String
+    public let content: [ToolResultMessageContentItem]
+    public let isError: Bool
+    public let details: JsonObject?
+    public let provenance: String?
+    public let durationMs: Double?
+    public let timestamp: Int
+
+    public init(
+        role: String = "toolResult",
+        toolCallId: String,
+        toolName: String,
+        content: [ToolResultMessageContentItem],
+        isError: Bool,
+        details: JsonObject? = nil,
+        provenance: String? = nil,
+        durationMs: Double? = nil,
+        timestamp: Int
+    ) {
+        self.role = role
+        self.toolCallId = toolCallId
+        self.toolName = toolName
+        self.content = content
+        self.isError = isError
+        self.details = details
+        self.provenance = provenance
+        self.durationMs = durationMs
+        self.timestamp = timestamp
+    }
+}
+
+public enum ToolResultMessageContentItem: Codable, Hashable, Sendable {
+    case text(TextBlock)
+    case image(ImageBlock)
+    /// A type that is newer than these models, kept whole.
+    case unknown(type: String, raw: JsonValue)
+
+    private enum Discriminator: String, CodingKey { case value = "type" }
+
+    public init(from decoder: any Decoder) throws {
+        let value = try decoder.container(keyedBy: Discriminator.self).decode(String.self, forKey: .value)
+        switch value {
+        case "text": self = .text(try TextBlock(from: decoder))
+        case "image": self = .image(try ImageBlock(from: decoder))
+        default: self = .unknown(type: value, raw: try JsonValue(from: decoder))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .text(let frame): try frame.encode(to: encoder)
+        case .image(let frame): try frame.encode(to: encoder)
+        case .unknown(_, let raw): try raw.encode(to: encoder)
+        }
+    }
+}
+
+public struct TreeNode: Codable, Hashable, Sendable {
+    public let id: String
+    public let parentId: Nullable<String>
+    public let type: String
+    public let role: String?
+    public let at: Int
+    public let preview: String
+    public let label: String?
+    public let current: Bool
+
+    public init(
+        id: String,
+        parentId: Nullable<String>,
+        type: String,
+        role: String? = nil,
+        at: Int,
+        preview: String,
+        label: String? = nil,
+        current: Bool
+    ) {
+        self.id = id
+        self.parentId = parentId
+        self.type = type
+        self.role = role
+        self.at = at
+        self.preview = preview
+        self.label = label
+        self.current = current
+    }
+}
+
+public struct Usage: Codable, Hashable, Sendable {
+    public let input: Int
+    public let output: Int
+    public let cacheRead: Int
+    public let cacheWrite: Int
+    public let costUsd: Double
+
+    public init(
+        input: Int,
+        output: Int,
+        cacheRead: Int,
+        cacheWrite: Int,
+        costUsd: Double
+    ) {
+        self.input = input
+        self.output = output
+        self.cacheRead = cacheRead
+        self.cacheWrite = cacheWrite
+        self.costUsd = costUsd
+    }
+}
+
+public struct UserMessage: Codable, Hashable, Sendable {
+    public let role: String
+    public let content: [UserMessageContentItem]
+    public let timestamp: Int
+
+    public init(
+        role: String = "user",
+        content: [UserMessageContentItem],
+        timestamp: Int
+    ) {
+        self.role = role
+        self.content = content
+        self.timestamp = timestamp
+    }
+}
+
+public enum UserMessageContentItem: Codable, Hashable, Sendable {
+    case text(TextBlock)
+    case image(ImageBlock)
+    /// A type that is newer than these models, kept whole.
+    case unknown(type: String, raw: JsonValue)
+
+    private enum Discriminator: String, CodingKey { case value = "type" }
+
+    public init(from decoder: any Decoder) throws {
+        let value = try decoder.container(keyedBy: Discriminator.self).decode(String.self, forKey: .value)
+        switch value {
+        case "text": self = .text(try TextBlock(from: decoder))
+        case "image": self = .image(try ImageBlock(from: decoder))
+        default: self = .unknown(type: value, raw: try JsonValue(from: decoder))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .text(let frame): try frame.encode(to: encoder)
+        case .image(let frame): try frame.encode(to: encoder)
+        case .unknown(_, let raw): try raw.encode(to: encoder)
+        }
+    }
+}
+
 public enum ErrorCode: RawRepresentable, Codable, Hashable, Sendable {
     case parse
     case invalidRequest
@@ -1019,6 +3151,7 @@ public enum ErrorCode: RawRepresentable, Codable, Hashable, Sendable {
     case forbiddenOrigin
     case notFound
     case conflict
+    case gone
     case idempotencyConflict
     case tooLarge
     case rateLimited
@@ -1028,7 +3161,7 @@ public enum ErrorCode: RawRepresentable, Codable, Hashable, Sendable {
     /// A value that is newer than these models.
     case unknown(String)
 
-    public static let known: [ErrorCode] = [.parse, .invalidRequest, .unknownMethod, .protocolMismatch, .unauthorized, .notPaired, .scope, .forbiddenOrigin, .notFound, .conflict, .idempotencyConflict, .tooLarge, .rateLimited, .unavailable, .storage, .internal_]
+    public static let known: [ErrorCode] = [.parse, .invalidRequest, .unknownMethod, .protocolMismatch, .unauthorized, .notPaired, .scope, .forbiddenOrigin, .notFound, .conflict, .gone, .idempotencyConflict, .tooLarge, .rateLimited, .unavailable, .storage, .internal_]
 
     public init(rawValue: String) {
         switch rawValue {
@@ -1042,6 +3175,7 @@ public enum ErrorCode: RawRepresentable, Codable, Hashable, Sendable {
         case "FORBIDDEN_ORIGIN": self = .forbiddenOrigin
         case "NOT_FOUND": self = .notFound
         case "CONFLICT": self = .conflict
+        case "GONE": self = .gone
         case "IDEMPOTENCY_CONFLICT": self = .idempotencyConflict
         case "TOO_LARGE": self = .tooLarge
         case "RATE_LIMITED": self = .rateLimited
@@ -1064,6 +3198,7 @@ public enum ErrorCode: RawRepresentable, Codable, Hashable, Sendable {
         case .forbiddenOrigin: return "FORBIDDEN_ORIGIN"
         case .notFound: return "NOT_FOUND"
         case .conflict: return "CONFLICT"
+        case .gone: return "GONE"
         case .idempotencyConflict: return "IDEMPOTENCY_CONFLICT"
         case .tooLarge: return "TOO_LARGE"
         case .rateLimited: return "RATE_LIMITED"
@@ -1338,11 +3473,11 @@ public enum ConfigGetResultSettingsValueTakesEffect: RawRepresentable, Codable, 
 
 /// `config.patch`: Change settings in tenon.toml; null returns one to its default. Checked whole before anything is written.
 public struct ConfigPatchParams: Codable, Hashable, Sendable {
-    public let set: [String: JsonValue]
+    public let set: JsonObject
     public let idempotencyKey: String?
 
     public init(
-        set: [String: JsonValue],
+        set: JsonObject,
         idempotencyKey: String? = nil
     ) {
         self.set = set
@@ -1654,6 +3789,10 @@ public struct SessionsCreateParams: Codable, Hashable, Sendable {
     public let label: Nullable<String>?
     public let pinned: Bool?
     public let archived: Bool?
+    public let model: Nullable<String>?
+    public let thinking: Nullable<ThinkingLevel>?
+    public let permissions: Nullable<PermissionMode>?
+    public let queue: Nullable<QueueMode>?
     public let idempotencyKey: String?
 
     public init(
@@ -1663,6 +3802,10 @@ public struct SessionsCreateParams: Codable, Hashable, Sendable {
         label: Nullable<String>? = nil,
         pinned: Bool? = nil,
         archived: Bool? = nil,
+        model: Nullable<String>? = nil,
+        thinking: Nullable<ThinkingLevel>? = nil,
+        permissions: Nullable<PermissionMode>? = nil,
+        queue: Nullable<QueueMode>? = nil,
         idempotencyKey: String? = nil
     ) {
         self.key = key
@@ -1671,6 +3814,10 @@ public struct SessionsCreateParams: Codable, Hashable, Sendable {
         self.label = label
         self.pinned = pinned
         self.archived = archived
+        self.model = model
+        self.thinking = thinking
+        self.permissions = permissions
+        self.queue = queue
         self.idempotencyKey = idempotencyKey
     }
 }
@@ -1692,6 +3839,10 @@ public struct SessionsPatchParams: Codable, Hashable, Sendable {
     public let label: Nullable<String>?
     public let pinned: Bool?
     public let archived: Bool?
+    public let model: Nullable<String>?
+    public let thinking: Nullable<ThinkingLevel>?
+    public let permissions: Nullable<PermissionMode>?
+    public let queue: Nullable<QueueMode>?
     public let ifRevision: Int?
     public let idempotencyKey: String?
 
@@ -1701,6 +3852,10 @@ public struct SessionsPatchParams: Codable, Hashable, Sendable {
         label: Nullable<String>? = nil,
         pinned: Bool? = nil,
         archived: Bool? = nil,
+        model: Nullable<String>? = nil,
+        thinking: Nullable<ThinkingLevel>? = nil,
+        permissions: Nullable<PermissionMode>? = nil,
+        queue: Nullable<QueueMode>? = nil,
         ifRevision: Int? = nil,
         idempotencyKey: String? = nil
     ) {
@@ -1709,6 +3864,10 @@ public struct SessionsPatchParams: Codable, Hashable, Sendable {
         self.label = label
         self.pinned = pinned
         self.archived = archived
+        self.model = model
+        self.thinking = thinking
+        self.permissions = permissions
+        self.queue = queue
         self.ifRevision = ifRevision
         self.idempotencyKey = idempotencyKey
     }
@@ -1775,6 +3934,1124 @@ public struct SessionsDeleteResult: Codable, Hashable, Sendable {
     }
 }
 
+/// `sessions.tree`: All entries of a session as a tree, without their content, a page at a time in the order in which they were added.
+public struct SessionsTreeParams: Codable, Hashable, Sendable {
+    public let key: SessionKey
+    public let after: Int?
+    public let limit: Int?
+
+    public init(
+        key: SessionKey,
+        after: Int? = nil,
+        limit: Int? = nil
+    ) {
+        self.key = key
+        self.after = after
+        self.limit = limit
+    }
+}
+
+public struct SessionsTreeResult: Codable, Hashable, Sendable {
+    public let nodes: [TreeNode]
+    public let leafId: Nullable<String>
+    public let next: Int?
+
+    public init(
+        nodes: [TreeNode],
+        leafId: Nullable<String>,
+        next: Int? = nil
+    ) {
+        self.nodes = nodes
+        self.leafId = leafId
+        self.next = next
+    }
+}
+
+/// `sessions.branch`: Go on from another entry of the tree; with `summarize`, what is left behind is summed up for the agent.
+public struct SessionsBranchParams: Codable, Hashable, Sendable {
+    public let key: SessionKey
+    public let entryId: Nullable<String>
+    public let summarize: Bool?
+    public let idempotencyKey: String?
+
+    public init(
+        key: SessionKey,
+        entryId: Nullable<String>,
+        summarize: Bool? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.key = key
+        self.entryId = entryId
+        self.summarize = summarize
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct SessionsBranchResult: Codable, Hashable, Sendable {
+    public let leafId: Nullable<String>
+    public let text: String?
+
+    public init(
+        leafId: Nullable<String>,
+        text: String? = nil
+    ) {
+        self.leafId = leafId
+        self.text = text
+    }
+}
+
+/// `sessions.rewind`: Go back to before a message of the user: before the last one, before the last `turns`, or before `entryId`. `text` is what it said.
+public struct SessionsRewindParams: Codable, Hashable, Sendable {
+    public let key: SessionKey
+    public let turns: Int?
+    public let entryId: String?
+    public let idempotencyKey: String?
+
+    public init(
+        key: SessionKey,
+        turns: Int? = nil,
+        entryId: String? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.key = key
+        self.turns = turns
+        self.entryId = entryId
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct SessionsRewindResult: Codable, Hashable, Sendable {
+    public let leafId: Nullable<String>
+    public let text: String?
+
+    public init(
+        leafId: Nullable<String>,
+        text: String? = nil
+    ) {
+        self.leafId = leafId
+        self.text = text
+    }
+}
+
+/// `sessions.fork`: Make a new session from the path to an entry, or to the leaf.
+public struct SessionsForkParams: Codable, Hashable, Sendable {
+    public let key: SessionKey
+    public let newKey: SessionKey?
+    public let entryId: String?
+    public let title: String?
+    public let idempotencyKey: String?
+
+    public init(
+        key: SessionKey,
+        newKey: SessionKey? = nil,
+        entryId: String? = nil,
+        title: String? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.key = key
+        self.newKey = newKey
+        self.entryId = entryId
+        self.title = title
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct SessionsForkResult: Codable, Hashable, Sendable {
+    public let session: Session
+    public let entries: Int
+
+    public init(
+        session: Session,
+        entries: Int
+    ) {
+        self.session = session
+        self.entries = entries
+    }
+}
+
+/// `sessions.label`: Put a label on an entry, or take it away with null.
+public struct SessionsLabelParams: Codable, Hashable, Sendable {
+    public let key: SessionKey
+    public let entryId: String
+    public let label: Nullable<String>
+    public let idempotencyKey: String?
+
+    public init(
+        key: SessionKey,
+        entryId: String,
+        label: Nullable<String>,
+        idempotencyKey: String? = nil
+    ) {
+        self.key = key
+        self.entryId = entryId
+        self.label = label
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct SessionsLabelResult: Codable, Hashable, Sendable {
+    public let entry: Entry
+
+    public init(
+        entry: Entry
+    ) {
+        self.entry = entry
+    }
+}
+
+/// `sessions.contextEdit`: Tell the agent something else in place of an entry from now on, or leave it out with null. The entry itself stays.
+public struct SessionsContextEditParams: Codable, Hashable, Sendable {
+    public let key: SessionKey
+    public let entryId: String
+    public let replacement: Nullable<[SessionsContextEditParamsReplacementItem]>
+    public let idempotencyKey: String?
+
+    public init(
+        key: SessionKey,
+        entryId: String,
+        replacement: Nullable<[SessionsContextEditParamsReplacementItem]>,
+        idempotencyKey: String? = nil
+    ) {
+        self.key = key
+        self.entryId = entryId
+        self.replacement = replacement
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public enum SessionsContextEditParamsReplacementItem: Codable, Hashable, Sendable {
+    case text(TextBlock)
+    case image(ImageBlock)
+    /// A type that is newer than these models, kept whole.
+    case unknown(type: String, raw: JsonValue)
+
+    private enum Discriminator: String, CodingKey { case value = "type" }
+
+    public init(from decoder: any Decoder) throws {
+        let value = try decoder.container(keyedBy: Discriminator.self).decode(String.self, forKey: .value)
+        switch value {
+        case "text": self = .text(try TextBlock(from: decoder))
+        case "image": self = .image(try ImageBlock(from: decoder))
+        default: self = .unknown(type: value, raw: try JsonValue(from: decoder))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .text(let frame): try frame.encode(to: encoder)
+        case .image(let frame): try frame.encode(to: encoder)
+        case .unknown(_, let raw): try raw.encode(to: encoder)
+        }
+    }
+}
+
+public struct SessionsContextEditResult: Codable, Hashable, Sendable {
+    public let entry: Entry
+
+    public init(
+        entry: Entry
+    ) {
+        self.entry = entry
+    }
+}
+
+/// `sessions.compact`: Sum up the older messages of a session now.
+public struct SessionsCompactParams: Codable, Hashable, Sendable {
+    public let key: SessionKey
+    public let instructions: String?
+    public let idempotencyKey: String?
+
+    public init(
+        key: SessionKey,
+        instructions: String? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.key = key
+        self.instructions = instructions
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct SessionsCompactResult: Codable, Hashable, Sendable {
+    public let compacted: Bool
+    public let reason: String?
+    public let entry: Entry?
+    public let tokensBefore: Int?
+
+    public init(
+        compacted: Bool,
+        reason: String? = nil,
+        entry: Entry? = nil,
+        tokensBefore: Int? = nil
+    ) {
+        self.compacted = compacted
+        self.reason = reason
+        self.entry = entry
+        self.tokensBefore = tokensBefore
+    }
+}
+
+/// `sessions.export`: The session as lines of JSON, version 3 of pi, a page at a time.
+public struct SessionsExportParams: Codable, Hashable, Sendable {
+    public let key: SessionKey
+    public let after: Int?
+
+    public init(
+        key: SessionKey,
+        after: Int? = nil
+    ) {
+        self.key = key
+        self.after = after
+    }
+}
+
+public struct SessionsExportResult: Codable, Hashable, Sendable {
+    public let lines: [String]
+    public let next: Int?
+
+    public init(
+        lines: [String],
+        next: Int? = nil
+    ) {
+        self.lines = lines
+        self.next = next
+    }
+}
+
+/// `sessions.import`: Make a session from lines of JSON, version 3 of pi. All of it is checked before anything is written. Larger ones: POST /api/sessions/import.
+public struct SessionsImportParams: Codable, Hashable, Sendable {
+    public let key: SessionKey
+    public let jsonl: String
+    public let title: String?
+    public let idempotencyKey: String?
+
+    public init(
+        key: SessionKey,
+        jsonl: String,
+        title: String? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.key = key
+        self.jsonl = jsonl
+        self.title = title
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct SessionsImportResult: Codable, Hashable, Sendable {
+    public let session: Session
+    public let entries: Int
+    public let skipped: Int
+
+    public init(
+        session: Session,
+        entries: Int,
+        skipped: Int
+    ) {
+        self.session = session
+        self.entries = entries
+        self.skipped = skipped
+    }
+}
+
+/// `chat.send`: Say something to the agent of a session. The idempotency key is the id of the run. A text that is a slash command is carried out instead.
+public struct ChatSendParams: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let message: String
+    public let images: [ImageBlock]?
+    public let model: String?
+    public let thinking: ThinkingLevel?
+    public let mode: QueueMode?
+    public let idempotencyKey: String
+
+    public init(
+        sessionKey: SessionKey,
+        message: String,
+        images: [ImageBlock]? = nil,
+        model: String? = nil,
+        thinking: ThinkingLevel? = nil,
+        mode: QueueMode? = nil,
+        idempotencyKey: String
+    ) {
+        self.sessionKey = sessionKey
+        self.message = message
+        self.images = images
+        self.model = model
+        self.thinking = thinking
+        self.mode = mode
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct ChatSendResult: Codable, Hashable, Sendable {
+    public let runId: String
+    public let sessionKey: SessionKey
+    public let status: ChatSendResultStatus
+    public let reply: String?
+
+    public init(
+        runId: String,
+        sessionKey: SessionKey,
+        status: ChatSendResultStatus,
+        reply: String? = nil
+    ) {
+        self.runId = runId
+        self.sessionKey = sessionKey
+        self.status = status
+        self.reply = reply
+    }
+}
+
+public enum ChatSendResultStatus: RawRepresentable, Codable, Hashable, Sendable {
+    case started
+    case queued
+    case handled
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [ChatSendResultStatus] = [.started, .queued, .handled]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "started": self = .started
+        case "queued": self = .queued
+        case "handled": self = .handled
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .started: return "started"
+        case .queued: return "queued"
+        case .handled: return "handled"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+/// `chat.history`: The messages on the path to the leaf, oldest first, the latest page first.
+public struct ChatHistoryParams: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let limit: Int?
+    public let before: String?
+
+    public init(
+        sessionKey: SessionKey,
+        limit: Int? = nil,
+        before: String? = nil
+    ) {
+        self.sessionKey = sessionKey
+        self.limit = limit
+        self.before = before
+    }
+}
+
+public struct ChatHistoryResult: Codable, Hashable, Sendable {
+    public let session: Session
+    public let entries: [Entry]
+    public let more: String?
+    public let leafId: Nullable<String>
+    public let runs: [ChatHistoryResultRunsItem]
+
+    public init(
+        session: Session,
+        entries: [Entry],
+        more: String? = nil,
+        leafId: Nullable<String>,
+        runs: [ChatHistoryResultRunsItem]
+    ) {
+        self.session = session
+        self.entries = entries
+        self.more = more
+        self.leafId = leafId
+        self.runs = runs
+    }
+}
+
+public struct ChatHistoryResultRunsItem: Codable, Hashable, Sendable {
+    public let run: Run
+    public let text: String?
+
+    public init(
+        run: Run,
+        text: String? = nil
+    ) {
+        self.run = run
+        self.text = text
+    }
+}
+
+/// `chat.abort`: Stop the running turn of a session, or one run, running or queued.
+public struct ChatAbortParams: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let runId: String?
+    public let idempotencyKey: String?
+
+    public init(
+        sessionKey: SessionKey,
+        runId: String? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.sessionKey = sessionKey
+        self.runId = runId
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct ChatAbortResult: Codable, Hashable, Sendable {
+    public let aborted: [String]
+
+    public init(
+        aborted: [String]
+    ) {
+        self.aborted = aborted
+    }
+}
+
+/// `chat.inject`: Add a note to the transcript that the agent is told with its next turn; no turn is started.
+public struct ChatInjectParams: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let message: String
+    public let label: String?
+    public let idempotencyKey: String?
+
+    public init(
+        sessionKey: SessionKey,
+        message: String,
+        label: String? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.sessionKey = sessionKey
+        self.message = message
+        self.label = label
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct ChatInjectResult: Codable, Hashable, Sendable {
+    public let entry: Entry
+
+    public init(
+        entry: Entry
+    ) {
+        self.entry = entry
+    }
+}
+
+/// `agent`: Run a turn of an agent: like `chat.send`, but without slash commands, and the session may be left out for a fresh one.
+public struct AgentParams: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey?
+    public let agentId: String?
+    public let message: String
+    public let images: [ImageBlock]?
+    public let model: String?
+    public let thinking: ThinkingLevel?
+    public let mode: QueueMode?
+    public let extraSystemPrompt: String?
+    public let trigger: AgentParamsTrigger?
+    public let idempotencyKey: String
+
+    public init(
+        sessionKey: SessionKey? = nil,
+        agentId: String? = nil,
+        message: String,
+        images: [ImageBlock]? = nil,
+        model: String? = nil,
+        thinking: ThinkingLevel? = nil,
+        mode: QueueMode? = nil,
+        extraSystemPrompt: String? = nil,
+        trigger: AgentParamsTrigger? = nil,
+        idempotencyKey: String
+    ) {
+        self.sessionKey = sessionKey
+        self.agentId = agentId
+        self.message = message
+        self.images = images
+        self.model = model
+        self.thinking = thinking
+        self.mode = mode
+        self.extraSystemPrompt = extraSystemPrompt
+        self.trigger = trigger
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public enum AgentParamsTrigger: RawRepresentable, Codable, Hashable, Sendable {
+    case api
+    case heartbeat
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [AgentParamsTrigger] = [.api, .heartbeat]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "api": self = .api
+        case "heartbeat": self = .heartbeat
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .api: return "api"
+        case .heartbeat: return "heartbeat"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct AgentResult: Codable, Hashable, Sendable {
+    public let runId: String
+    public let sessionKey: SessionKey
+    public let status: AgentResultStatus
+
+    public init(
+        runId: String,
+        sessionKey: SessionKey,
+        status: AgentResultStatus
+    ) {
+        self.runId = runId
+        self.sessionKey = sessionKey
+        self.status = status
+    }
+}
+
+public enum AgentResultStatus: RawRepresentable, Codable, Hashable, Sendable {
+    case started
+    case queued
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [AgentResultStatus] = [.started, .queued]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "started": self = .started
+        case "queued": self = .queued
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .started: return "started"
+        case .queued: return "queued"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+/// `agent.wait`: Wait until a run has ended, or the time is over; `text` is what the agent said last.
+public struct AgentWaitParams: Codable, Hashable, Sendable {
+    public let runId: String
+    public let timeoutMs: Int?
+
+    public init(
+        runId: String,
+        timeoutMs: Int? = nil
+    ) {
+        self.runId = runId
+        self.timeoutMs = timeoutMs
+    }
+}
+
+public struct AgentWaitResult: Codable, Hashable, Sendable {
+    public let run: Run
+    public let end: RunEnd?
+    public let text: String?
+    public let steps: Int?
+
+    public init(
+        run: Run,
+        end: RunEnd? = nil,
+        text: String? = nil,
+        steps: Int? = nil
+    ) {
+        self.run = run
+        self.end = end
+        self.text = text
+        self.steps = steps
+    }
+}
+
+/// `agents.list`: The configured agents.
+public struct AgentsListParams: Codable, Hashable, Sendable {
+    public init() {}
+}
+
+public struct AgentsListResult: Codable, Hashable, Sendable {
+    public let agents: [AgentInfo]
+
+    public init(
+        agents: [AgentInfo]
+    ) {
+        self.agents = agents
+    }
+}
+
+/// `models.list`: The models that can be used, and why one cannot.
+public struct ModelsListParams: Codable, Hashable, Sendable {
+    public init() {}
+}
+
+public struct ModelsListResult: Codable, Hashable, Sendable {
+    public let models: [ModelInfo]
+    public let fallbacks: [String]
+
+    public init(
+        models: [ModelInfo],
+        fallbacks: [String]
+    ) {
+        self.models = models
+        self.fallbacks = fallbacks
+    }
+}
+
+/// `models.probe`: Ask a model for one word, to see whether it answers.
+public struct ModelsProbeParams: Codable, Hashable, Sendable {
+    public let id: String
+
+    public init(
+        id: String
+    ) {
+        self.id = id
+    }
+}
+
+public struct ModelsProbeResult: Codable, Hashable, Sendable {
+    public let ok: Bool
+    public let latencyMs: Double
+    public let code: String?
+    public let reason: String?
+
+    public init(
+        ok: Bool,
+        latencyMs: Double,
+        code: String? = nil,
+        reason: String? = nil
+    ) {
+        self.ok = ok
+        self.latencyMs = latencyMs
+        self.code = code
+        self.reason = reason
+    }
+}
+
+/// `tools.catalog`: All tools, in groups.
+public struct ToolsCatalogParams: Codable, Hashable, Sendable {
+    public let agentId: String?
+
+    public init(
+        agentId: String? = nil
+    ) {
+        self.agentId = agentId
+    }
+}
+
+public struct ToolsCatalogResult: Codable, Hashable, Sendable {
+    public let agentId: String
+    public let groups: [ToolsCatalogResultGroupsItem]
+    public let sandbox: SandboxState
+
+    public init(
+        agentId: String,
+        groups: [ToolsCatalogResultGroupsItem],
+        sandbox: SandboxState
+    ) {
+        self.agentId = agentId
+        self.groups = groups
+        self.sandbox = sandbox
+    }
+}
+
+public struct ToolsCatalogResultGroupsItem: Codable, Hashable, Sendable {
+    public let id: String
+    public let label: String
+    public let source: ToolsCatalogResultGroupsItemSource
+    public let pluginId: String?
+    public let tools: [ToolInfo]
+
+    public init(
+        id: String,
+        label: String,
+        source: ToolsCatalogResultGroupsItemSource,
+        pluginId: String? = nil,
+        tools: [ToolInfo]
+    ) {
+        self.id = id
+        self.label = label
+        self.source = source
+        self.pluginId = pluginId
+        self.tools = tools
+    }
+}
+
+public enum ToolsCatalogResultGroupsItemSource: RawRepresentable, Codable, Hashable, Sendable {
+    case core
+    case plugin
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [ToolsCatalogResultGroupsItemSource] = [.core, .plugin]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "core": self = .core
+        case "plugin": self = .plugin
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .core: return "core"
+        case .plugin: return "plugin"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+/// `tools.effective`: The tools that the agent of a session has now, and what happens when it calls them.
+public struct ToolsEffectiveParams: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+
+    public init(
+        sessionKey: SessionKey
+    ) {
+        self.sessionKey = sessionKey
+    }
+}
+
+public struct ToolsEffectiveResult: Codable, Hashable, Sendable {
+    public let tools: [EffectiveTool]
+    public let permissions: String
+    public let sandbox: SandboxState
+
+    public init(
+        tools: [EffectiveTool],
+        permissions: String,
+        sandbox: SandboxState
+    ) {
+        self.tools = tools
+        self.permissions = permissions
+        self.sandbox = sandbox
+    }
+}
+
+/// `commands.list`: The slash commands.
+public struct CommandsListParams: Codable, Hashable, Sendable {
+    public init() {}
+}
+
+public struct CommandsListResult: Codable, Hashable, Sendable {
+    public let commands: [CommandInfo]
+
+    public init(
+        commands: [CommandInfo]
+    ) {
+        self.commands = commands
+    }
+}
+
+/// `commands.run`: Carry out a slash command in a session.
+public struct CommandsRunParams: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let text: String
+    public let idempotencyKey: String?
+
+    public init(
+        sessionKey: SessionKey,
+        text: String,
+        idempotencyKey: String? = nil
+    ) {
+        self.sessionKey = sessionKey
+        self.text = text
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct CommandsRunResult: Codable, Hashable, Sendable {
+    public let reply: String
+    public let sessionKey: SessionKey
+
+    public init(
+        reply: String,
+        sessionKey: SessionKey
+    ) {
+        self.reply = reply
+        self.sessionKey = sessionKey
+    }
+}
+
+/// `usage.get`: Tokens and cost of a run, of a session, or of all; by model.
+public struct UsageGetParams: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey?
+    public let runId: String?
+    public let since: Int?
+
+    public init(
+        sessionKey: SessionKey? = nil,
+        runId: String? = nil,
+        since: Int? = nil
+    ) {
+        self.sessionKey = sessionKey
+        self.runId = runId
+        self.since = since
+    }
+}
+
+public struct UsageGetResult: Codable, Hashable, Sendable {
+    public let total: UsageGetResultTotal
+    public let byModel: [UsageGetResultByModelItem]
+
+    public init(
+        total: UsageGetResultTotal,
+        byModel: [UsageGetResultByModelItem]
+    ) {
+        self.total = total
+        self.byModel = byModel
+    }
+}
+
+public struct UsageGetResultTotal: Codable, Hashable, Sendable {
+    public let input: Int
+    public let output: Int
+    public let cacheRead: Int
+    public let cacheWrite: Int
+    public let costUsd: Double
+    public let calls: Int
+
+    public init(
+        input: Int,
+        output: Int,
+        cacheRead: Int,
+        cacheWrite: Int,
+        costUsd: Double,
+        calls: Int
+    ) {
+        self.input = input
+        self.output = output
+        self.cacheRead = cacheRead
+        self.cacheWrite = cacheWrite
+        self.costUsd = costUsd
+        self.calls = calls
+    }
+}
+
+public struct UsageGetResultByModelItem: Codable, Hashable, Sendable {
+    public let model: String
+    public let input: Int
+    public let output: Int
+    public let cacheRead: Int
+    public let cacheWrite: Int
+    public let costUsd: Double
+    public let calls: Int
+
+    public init(
+        model: String,
+        input: Int,
+        output: Int,
+        cacheRead: Int,
+        cacheWrite: Int,
+        costUsd: Double,
+        calls: Int
+    ) {
+        self.model = model
+        self.input = input
+        self.output = output
+        self.cacheRead = cacheRead
+        self.cacheWrite = cacheWrite
+        self.costUsd = costUsd
+        self.calls = calls
+    }
+}
+
+/// `approvals.list`: What waits for an answer, oldest first; or what was answered, newest first.
+public struct ApprovalsListParams: Codable, Hashable, Sendable {
+    public let state: ApprovalsListParamsState?
+    public let sessionKey: SessionKey?
+    public let limit: Int?
+    public let cursor: String?
+
+    public init(
+        state: ApprovalsListParamsState? = nil,
+        sessionKey: SessionKey? = nil,
+        limit: Int? = nil,
+        cursor: String? = nil
+    ) {
+        self.state = state
+        self.sessionKey = sessionKey
+        self.limit = limit
+        self.cursor = cursor
+    }
+}
+
+public enum ApprovalsListParamsState: RawRepresentable, Codable, Hashable, Sendable {
+    case pending
+    case decided
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [ApprovalsListParamsState] = [.pending, .decided]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "pending": self = .pending
+        case "decided": self = .decided
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .pending: return "pending"
+        case .decided: return "decided"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct ApprovalsListResult: Codable, Hashable, Sendable {
+    public let approvals: [Approval]
+    public let nextCursor: String?
+
+    public init(
+        approvals: [Approval],
+        nextCursor: String? = nil
+    ) {
+        self.approvals = approvals
+        self.nextCursor = nextCursor
+    }
+}
+
+/// `approvals.resolve`: Answer a question. The first answer counts.
+public struct ApprovalsResolveParams: Codable, Hashable, Sendable {
+    public let id: String
+    public let decision: Decision
+    public let idempotencyKey: String?
+
+    public init(
+        id: String,
+        decision: Decision,
+        idempotencyKey: String? = nil
+    ) {
+        self.id = id
+        self.decision = decision
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct ApprovalsResolveResult: Codable, Hashable, Sendable {
+    public let approval: Approval
+
+    public init(
+        approval: Approval
+    ) {
+        self.approval = approval
+    }
+}
+
+/// `approvals.rules`: What "always for exactly this" has allowed.
+public struct ApprovalsRulesParams: Codable, Hashable, Sendable {
+    public let limit: Int?
+    public let cursor: String?
+
+    public init(
+        limit: Int? = nil,
+        cursor: String? = nil
+    ) {
+        self.limit = limit
+        self.cursor = cursor
+    }
+}
+
+public struct ApprovalsRulesResult: Codable, Hashable, Sendable {
+    public let rules: [ApprovalRule]
+    public let nextCursor: String?
+
+    public init(
+        rules: [ApprovalRule],
+        nextCursor: String? = nil
+    ) {
+        self.rules = rules
+        self.nextCursor = nextCursor
+    }
+}
+
+/// `approvals.forget`: Take such a rule back: it asks again.
+public struct ApprovalsForgetParams: Codable, Hashable, Sendable {
+    public let id: String
+    public let idempotencyKey: String?
+
+    public init(
+        id: String,
+        idempotencyKey: String? = nil
+    ) {
+        self.id = id
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct ApprovalsForgetResult: Codable, Hashable, Sendable {
+    public let id: String
+    public let forgotten: Bool
+
+    public init(
+        id: String,
+        forgotten: Bool = true
+    ) {
+        self.id = id
+        self.forgotten = forgotten
+    }
+}
+
 /// `tokens.create`: Make a token with at most the scopes of the caller. The secret is in this answer only.
 public struct TokensCreateParams: Codable, Hashable, Sendable {
     public let name: String
@@ -1808,6 +5085,33 @@ public struct TokensCreateResult: Codable, Hashable, Sendable {
     ) {
         self.token = token
         self.record = record
+    }
+}
+
+/// `signin.create`: Make a code that signs one browser in, once and soon, with at most the scopes of the caller. `url` carries it.
+public struct SigninCreateParams: Codable, Hashable, Sendable {
+    public let scopes: ScopeList?
+    public let idempotencyKey: String?
+
+    public init(
+        scopes: ScopeList? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.scopes = scopes
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct SigninCreateResult: Codable, Hashable, Sendable {
+    public let url: String
+    public let expiresAt: Int
+
+    public init(
+        url: String,
+        expiresAt: Int
+    ) {
+        self.url = url
+        self.expiresAt = expiresAt
     }
 }
 
@@ -2161,10 +5465,13 @@ public enum SessionsChangedEventReason: RawRepresentable, Codable, Hashable, Sen
     case patch
     case reset
     case delete
+    case activity
+    case fork
+    case import_
     /// A value that is newer than these models.
     case unknown(String)
 
-    public static let known: [SessionsChangedEventReason] = [.create, .patch, .reset, .delete]
+    public static let known: [SessionsChangedEventReason] = [.create, .patch, .reset, .delete, .activity, .fork, .import_]
 
     public init(rawValue: String) {
         switch rawValue {
@@ -2172,6 +5479,9 @@ public enum SessionsChangedEventReason: RawRepresentable, Codable, Hashable, Sen
         case "patch": self = .patch
         case "reset": self = .reset
         case "delete": self = .delete
+        case "activity": self = .activity
+        case "fork": self = .fork
+        case "import": self = .import_
         default: self = .unknown(rawValue)
         }
     }
@@ -2182,6 +5492,190 @@ public enum SessionsChangedEventReason: RawRepresentable, Codable, Hashable, Sen
         case .patch: return "patch"
         case .reset: return "reset"
         case .delete: return "delete"
+        case .activity: return "activity"
+        case .fork: return "fork"
+        case .import_: return "import"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+/// `agent`: What a run does right now: the text as it comes, tools as they work. `seq` counts within the run.
+public typealias AgentEvent = RunStream
+
+/// `chat`: The transcript has changed: a message waits, a turn began, an entry was added, a turn ended (once per run), or the leaf moved.
+public struct ChatEvent: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let kind: ChatEventKind
+    public let runId: String?
+    public let content: [ChatEventContentItem]?
+    public let entryId: String?
+    public let entry: Entry?
+    public let leafId: Nullable<String>?
+    public let end: RunEnd?
+
+    public init(
+        sessionKey: SessionKey,
+        kind: ChatEventKind,
+        runId: String? = nil,
+        content: [ChatEventContentItem]? = nil,
+        entryId: String? = nil,
+        entry: Entry? = nil,
+        leafId: Nullable<String>? = nil,
+        end: RunEnd? = nil
+    ) {
+        self.sessionKey = sessionKey
+        self.kind = kind
+        self.runId = runId
+        self.content = content
+        self.entryId = entryId
+        self.entry = entry
+        self.leafId = leafId
+        self.end = end
+    }
+}
+
+public enum ChatEventKind: RawRepresentable, Codable, Hashable, Sendable {
+    case queued
+    case started
+    case entry
+    case ended
+    case moved
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [ChatEventKind] = [.queued, .started, .entry, .ended, .moved]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "queued": self = .queued
+        case "started": self = .started
+        case "entry": self = .entry
+        case "ended": self = .ended
+        case "moved": self = .moved
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .queued: return "queued"
+        case .started: return "started"
+        case .entry: return "entry"
+        case .ended: return "ended"
+        case .moved: return "moved"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public enum ChatEventContentItem: Codable, Hashable, Sendable {
+    case text(TextBlock)
+    case image(ImageBlock)
+    /// A type that is newer than these models, kept whole.
+    case unknown(type: String, raw: JsonValue)
+
+    private enum Discriminator: String, CodingKey { case value = "type" }
+
+    public init(from decoder: any Decoder) throws {
+        let value = try decoder.container(keyedBy: Discriminator.self).decode(String.self, forKey: .value)
+        switch value {
+        case "text": self = .text(try TextBlock(from: decoder))
+        case "image": self = .image(try ImageBlock(from: decoder))
+        default: self = .unknown(type: value, raw: try JsonValue(from: decoder))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .text(let frame): try frame.encode(to: encoder)
+        case .image(let frame): try frame.encode(to: encoder)
+        case .unknown(_, let raw): try raw.encode(to: encoder)
+        }
+    }
+}
+
+/// `approval.requested`: Something waits for an answer of the operator.
+public struct ApprovalRequestedEvent: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let approval: Approval
+
+    public init(
+        sessionKey: SessionKey,
+        approval: Approval
+    ) {
+        self.sessionKey = sessionKey
+        self.approval = approval
+    }
+}
+
+/// `approval.resolved`: It was answered, has expired, or is no longer needed.
+public struct ApprovalResolvedEvent: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let id: String
+    public let state: ApprovalResolvedEventState
+    public let decision: Decision?
+    public let decidedBy: String?
+
+    public init(
+        sessionKey: SessionKey,
+        id: String,
+        state: ApprovalResolvedEventState,
+        decision: Decision? = nil,
+        decidedBy: String? = nil
+    ) {
+        self.sessionKey = sessionKey
+        self.id = id
+        self.state = state
+        self.decision = decision
+        self.decidedBy = decidedBy
+    }
+}
+
+public enum ApprovalResolvedEventState: RawRepresentable, Codable, Hashable, Sendable {
+    case allowed
+    case denied
+    case expired
+    case voided
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [ApprovalResolvedEventState] = [.allowed, .denied, .expired, .voided]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "allowed": self = .allowed
+        case "denied": self = .denied
+        case "expired": self = .expired
+        case "voided": self = .voided
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .allowed: return "allowed"
+        case .denied: return "denied"
+        case .expired: return "expired"
+        case .voided: return "voided"
         case .unknown(let value): return value
         }
     }
@@ -2363,11 +5857,179 @@ public enum GatewayMethods {
         public typealias Result = SessionsDeleteResult
         public static let name = "sessions.delete"
     }
+    /// All entries of a session as a tree, without their content, a page at a time in the order in which they were added.
+    public enum SessionsTree: GatewayMethod {
+        public typealias Params = SessionsTreeParams
+        public typealias Result = SessionsTreeResult
+        public static let name = "sessions.tree"
+    }
+    /// Go on from another entry of the tree; with `summarize`, what is left behind is summed up for the agent.
+    public enum SessionsBranch: GatewayMethod {
+        public typealias Params = SessionsBranchParams
+        public typealias Result = SessionsBranchResult
+        public static let name = "sessions.branch"
+    }
+    /// Go back to before a message of the user: before the last one, before the last `turns`, or before `entryId`. `text` is what it said.
+    public enum SessionsRewind: GatewayMethod {
+        public typealias Params = SessionsRewindParams
+        public typealias Result = SessionsRewindResult
+        public static let name = "sessions.rewind"
+    }
+    /// Make a new session from the path to an entry, or to the leaf.
+    public enum SessionsFork: GatewayMethod {
+        public typealias Params = SessionsForkParams
+        public typealias Result = SessionsForkResult
+        public static let name = "sessions.fork"
+    }
+    /// Put a label on an entry, or take it away with null.
+    public enum SessionsLabel: GatewayMethod {
+        public typealias Params = SessionsLabelParams
+        public typealias Result = SessionsLabelResult
+        public static let name = "sessions.label"
+    }
+    /// Tell the agent something else in place of an entry from now on, or leave it out with null. The entry itself stays.
+    public enum SessionsContextEdit: GatewayMethod {
+        public typealias Params = SessionsContextEditParams
+        public typealias Result = SessionsContextEditResult
+        public static let name = "sessions.contextEdit"
+    }
+    /// Sum up the older messages of a session now.
+    public enum SessionsCompact: GatewayMethod {
+        public typealias Params = SessionsCompactParams
+        public typealias Result = SessionsCompactResult
+        public static let name = "sessions.compact"
+    }
+    /// The session as lines of JSON, version 3 of pi, a page at a time.
+    public enum SessionsExport: GatewayMethod {
+        public typealias Params = SessionsExportParams
+        public typealias Result = SessionsExportResult
+        public static let name = "sessions.export"
+    }
+    /// Make a session from lines of JSON, version 3 of pi. All of it is checked before anything is written. Larger ones: POST /api/sessions/import.
+    public enum SessionsImport: GatewayMethod {
+        public typealias Params = SessionsImportParams
+        public typealias Result = SessionsImportResult
+        public static let name = "sessions.import"
+    }
+    /// Say something to the agent of a session. The idempotency key is the id of the run. A text that is a slash command is carried out instead.
+    public enum ChatSend: GatewayMethod {
+        public typealias Params = ChatSendParams
+        public typealias Result = ChatSendResult
+        public static let name = "chat.send"
+    }
+    /// The messages on the path to the leaf, oldest first, the latest page first.
+    public enum ChatHistory: GatewayMethod {
+        public typealias Params = ChatHistoryParams
+        public typealias Result = ChatHistoryResult
+        public static let name = "chat.history"
+    }
+    /// Stop the running turn of a session, or one run, running or queued.
+    public enum ChatAbort: GatewayMethod {
+        public typealias Params = ChatAbortParams
+        public typealias Result = ChatAbortResult
+        public static let name = "chat.abort"
+    }
+    /// Add a note to the transcript that the agent is told with its next turn; no turn is started.
+    public enum ChatInject: GatewayMethod {
+        public typealias Params = ChatInjectParams
+        public typealias Result = ChatInjectResult
+        public static let name = "chat.inject"
+    }
+    /// Run a turn of an agent: like `chat.send`, but without slash commands, and the session may be left out for a fresh one.
+    public enum Agent: GatewayMethod {
+        public typealias Params = AgentParams
+        public typealias Result = AgentResult
+        public static let name = "agent"
+    }
+    /// Wait until a run has ended, or the time is over; `text` is what the agent said last.
+    public enum AgentWait: GatewayMethod {
+        public typealias Params = AgentWaitParams
+        public typealias Result = AgentWaitResult
+        public static let name = "agent.wait"
+    }
+    /// The configured agents.
+    public enum AgentsList: GatewayMethod {
+        public typealias Params = AgentsListParams
+        public typealias Result = AgentsListResult
+        public static let name = "agents.list"
+    }
+    /// The models that can be used, and why one cannot.
+    public enum ModelsList: GatewayMethod {
+        public typealias Params = ModelsListParams
+        public typealias Result = ModelsListResult
+        public static let name = "models.list"
+    }
+    /// Ask a model for one word, to see whether it answers.
+    public enum ModelsProbe: GatewayMethod {
+        public typealias Params = ModelsProbeParams
+        public typealias Result = ModelsProbeResult
+        public static let name = "models.probe"
+    }
+    /// All tools, in groups.
+    public enum ToolsCatalog: GatewayMethod {
+        public typealias Params = ToolsCatalogParams
+        public typealias Result = ToolsCatalogResult
+        public static let name = "tools.catalog"
+    }
+    /// The tools that the agent of a session has now, and what happens when it calls them.
+    public enum ToolsEffective: GatewayMethod {
+        public typealias Params = ToolsEffectiveParams
+        public typealias Result = ToolsEffectiveResult
+        public static let name = "tools.effective"
+    }
+    /// The slash commands.
+    public enum CommandsList: GatewayMethod {
+        public typealias Params = CommandsListParams
+        public typealias Result = CommandsListResult
+        public static let name = "commands.list"
+    }
+    /// Carry out a slash command in a session.
+    public enum CommandsRun: GatewayMethod {
+        public typealias Params = CommandsRunParams
+        public typealias Result = CommandsRunResult
+        public static let name = "commands.run"
+    }
+    /// Tokens and cost of a run, of a session, or of all; by model.
+    public enum UsageGet: GatewayMethod {
+        public typealias Params = UsageGetParams
+        public typealias Result = UsageGetResult
+        public static let name = "usage.get"
+    }
+    /// What waits for an answer, oldest first; or what was answered, newest first.
+    public enum ApprovalsList: GatewayMethod {
+        public typealias Params = ApprovalsListParams
+        public typealias Result = ApprovalsListResult
+        public static let name = "approvals.list"
+    }
+    /// Answer a question. The first answer counts.
+    public enum ApprovalsResolve: GatewayMethod {
+        public typealias Params = ApprovalsResolveParams
+        public typealias Result = ApprovalsResolveResult
+        public static let name = "approvals.resolve"
+    }
+    /// What "always for exactly this" has allowed.
+    public enum ApprovalsRules: GatewayMethod {
+        public typealias Params = ApprovalsRulesParams
+        public typealias Result = ApprovalsRulesResult
+        public static let name = "approvals.rules"
+    }
+    /// Take such a rule back: it asks again.
+    public enum ApprovalsForget: GatewayMethod {
+        public typealias Params = ApprovalsForgetParams
+        public typealias Result = ApprovalsForgetResult
+        public static let name = "approvals.forget"
+    }
     /// Make a token with at most the scopes of the caller. The secret is in this answer only.
     public enum TokensCreate: GatewayMethod {
         public typealias Params = TokensCreateParams
         public typealias Result = TokensCreateResult
         public static let name = "tokens.create"
+    }
+    /// Make a code that signs one browser in, once and soon, with at most the scopes of the caller. `url` carries it.
+    public enum SigninCreate: GatewayMethod {
+        public typealias Params = SigninCreateParams
+        public typealias Result = SigninCreateResult
+        public static let name = "signin.create"
     }
     /// Give a token a new secret; sockets that use the old one are closed.
     public enum TokensRotate: GatewayMethod {
@@ -2435,6 +6097,10 @@ public enum GatewayEvent: Hashable, Sendable {
     case resumed(ResumedEvent)
     case snapshotRequired(SnapshotRequiredEvent)
     case sessionsChanged(SessionsChangedEvent)
+    case agent(AgentEvent)
+    case chat(ChatEvent)
+    case approvalRequested(ApprovalRequestedEvent)
+    case approvalResolved(ApprovalResolvedEvent)
     case devicePairRequested(DevicePairRequestedEvent)
     case devicePairResolved(DevicePairResolvedEvent)
     case unknown(EventFrame)
@@ -2450,6 +6116,10 @@ public enum GatewayEvent: Hashable, Sendable {
         case "resumed": self = .resumed(try payload.decode(ResumedEvent.self))
         case "snapshot-required": self = .snapshotRequired(try payload.decode(SnapshotRequiredEvent.self))
         case "sessions.changed": self = .sessionsChanged(try payload.decode(SessionsChangedEvent.self))
+        case "agent": self = .agent(try payload.decode(AgentEvent.self))
+        case "chat": self = .chat(try payload.decode(ChatEvent.self))
+        case "approval.requested": self = .approvalRequested(try payload.decode(ApprovalRequestedEvent.self))
+        case "approval.resolved": self = .approvalResolved(try payload.decode(ApprovalResolvedEvent.self))
         case "device.pair.requested": self = .devicePairRequested(try payload.decode(DevicePairRequestedEvent.self))
         case "device.pair.resolved": self = .devicePairResolved(try payload.decode(DevicePairResolvedEvent.self))
         default: self = .unknown(frame)

@@ -1,15 +1,15 @@
 // Hooks of a session's life (start, end, reset, compaction, moves in its tree) and of the gateway's.
 import { Type, type Static } from 'typebox';
-import { Count, Label, RandomId, SessionKey } from '../names.ts';
+import { Count, Label, OwnerId, RandomId, SessionKey } from '../names.ts';
 import { Entry, EntryId, JsonObject, Message } from '../transcript.ts';
 import { lastWinsOrCancel } from './merge.ts';
-import { closed, hookContext, hookEvent, modify, observe } from './row.ts';
+import { closed, hookEvent, modify, observe } from './row.ts';
 
 const Text = Type.String();
 const OptionalText = Type.Optional(Text);
 
 /** Of a session that is known by key and id. */
-const session = { ...hookContext, sessionKey: SessionKey, sessionId: RandomId };
+const session = { sessionKey: SessionKey, sessionId: RandomId, agentId: Type.Optional(OwnerId) };
 
 const compaction = { reason: Type.Enum(['threshold', 'overflow', 'manual']), tokensBefore: Count };
 
