@@ -91,7 +91,7 @@ describe('the command line against a running gateway', () => {
     assert.deepEqual([alone.running, alone.url], [true, gateway.url]);
     assert.ok((await tenon(home, [])).stdout.includes(` runs at ${gateway.url},`));
     assert.ok((await tenon(home, ['status'])).stdout.includes(` ${gateway.url},`));
-    assert.match(alone.next, /^tenon session/);
+    assert.equal(alone.next, 'tenon chat');
   });
 
   test('flags and variables of the same names choose the gateway and the token', async () => {

@@ -1,8 +1,15 @@
 // Every command. Adding one is a file in commands/ and a line here.
 import type { CommandSpec } from './command.ts';
+import { agentLs } from './commands/agent-ls.ts';
+import { approveAllow, approveAlways, approveDeny } from './commands/approve-answer.ts';
+import { approveForget } from './commands/approve-forget.ts';
+import { approveLs } from './commands/approve-ls.ts';
+import { approveRules } from './commands/approve-rules.ts';
+import { approveShow } from './commands/approve-show.ts';
 import { audit } from './commands/audit.ts';
 import { backup } from './commands/backup.ts';
 import { call } from './commands/call.ts';
+import { chat } from './commands/chat.ts';
 import { completion } from './commands/completion.ts';
 import { configGet } from './commands/config-get.ts';
 import { configSet } from './commands/config-set.ts';
@@ -16,14 +23,25 @@ import { doctor } from './commands/doctor.ts';
 import { events } from './commands/events.ts';
 import { health } from './commands/health.ts';
 import { logs } from './commands/logs.ts';
+import { modelLs } from './commands/model-ls.ts';
+import { modelProbe } from './commands/model-probe.ts';
 import { overview } from './commands/overview.ts';
 import { restore } from './commands/restore.ts';
+import { run } from './commands/run.ts';
+import { sessionBranch } from './commands/session-branch.ts';
+import { sessionCompact } from './commands/session-compact.ts';
+import { sessionExport } from './commands/session-export.ts';
+import { sessionFork } from './commands/session-fork.ts';
+import { sessionHistory } from './commands/session-history.ts';
+import { sessionImport } from './commands/session-import.ts';
 import { sessionLs } from './commands/session-ls.ts';
 import { sessionNew } from './commands/session-new.ts';
 import { sessionPatch } from './commands/session-patch.ts';
 import { sessionReset } from './commands/session-reset.ts';
+import { sessionRewind } from './commands/session-rewind.ts';
 import { sessionRm } from './commands/session-rm.ts';
 import { sessionShow } from './commands/session-show.ts';
+import { sessionTree } from './commands/session-tree.ts';
 import { start } from './commands/start.ts';
 import { status } from './commands/status.ts';
 import { stop } from './commands/stop.ts';
@@ -31,6 +49,9 @@ import { tokenLs } from './commands/token-ls.ts';
 import { tokenNew } from './commands/token-new.ts';
 import { tokenRevoke } from './commands/token-revoke.ts';
 import { tokenRotate } from './commands/token-rotate.ts';
+import { toolLs } from './commands/tool-ls.ts';
+import { ui } from './commands/ui.ts';
+import { usage } from './commands/usage.ts';
 
 /** In the order of the help. */
 export const commands: readonly CommandSpec[] = [
@@ -39,12 +60,35 @@ export const commands: readonly CommandSpec[] = [
   stop,
   status,
   health,
+  chat,
+  run,
+  ui,
+  approveLs,
+  approveShow,
+  approveAllow,
+  approveDeny,
+  approveAlways,
+  approveRules,
+  approveForget,
   sessionLs,
   sessionShow,
   sessionNew,
   sessionPatch,
   sessionReset,
   sessionRm,
+  sessionHistory,
+  sessionTree,
+  sessionBranch,
+  sessionRewind,
+  sessionFork,
+  sessionCompact,
+  sessionExport,
+  sessionImport,
+  agentLs,
+  modelLs,
+  modelProbe,
+  toolLs,
+  usage,
   events,
   logs,
   call,
@@ -69,7 +113,11 @@ export const commands: readonly CommandSpec[] = [
 
 /** The nouns that have verbs. */
 export const groups: Readonly<Record<string, string>> = {
+  approve: 'What waits for your answer: list, show, allow, deny',
   session: 'Conversations: list, show, make, change, delete',
+  agent: 'The agents',
+  model: 'The models: list, try',
+  tool: 'The tools of the agents',
   token: 'Credentials for clients: make, list, revoke',
   device: 'Paired devices and requests to pair',
   config: 'Settings of tenon.toml: show and change',

@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import { kebab } from './spec.ts';
 import type { CompletionNode } from './completion.ts';
 import { askConsent } from './consent.ts';
-import { usageError } from './failure.ts';
+import { describeFailure, exitCodes, usageError } from './failure.ts';
 import type { Globals } from './globals.ts';
 import type { Io } from './io.ts';
 import type { Output } from './output.ts';
@@ -38,7 +38,17 @@ export interface CommandContext<Args = unknown, Options = unknown> {
   /** The same for params of which some are not known yet. */
   check<Method extends MethodName>(method: Method, given: Loose<Method>, labels?: Record<string, string>): Promise<void>;
   /** Checks the params, connects, calls; a method with a side effect gets an idempotency key. */
-  call<Method extends MethodName>(method: Method, given?: Loose<Method>, labels?: Record<string, string>): Promise<Result<Method>>;
+  call<Method extends MethodName>(
+    method: Method,
+    given?: Loose<Method>,
+    labels?: Record<string, string>,
+    /** How long it may take, where nobody said otherwise with --timeout. */
+    timeoutMs?: number,
+  ): Promise<Result<Method>>;
+  /** The same where the answer is nice to have: nothing when it is refused. A gateway that is not there is still a failure. */
+  ask<Method extends MethodName>(method: Method, given?: Loose<Method>): Promise<Result<Method> | undefined>;
+  /** For what goes over HTTP: the address of the gateway, and the token. */
+  http(): Promise<{ readonly url: string; readonly token: string | undefined }>;
   /** Whether a gateway was named, or runs in the home folder: then it is asked, rather than its files read behind its back. */
   hasGateway(): Promise<boolean>;
   consent(deed: string, name: string, yes: boolean): Promise<void>;
@@ -111,13 +121,28 @@ export function createContext(parsed: Pick<CommandContext, 'args' | 'options' | 
       if (missing !== undefined) throw usageError(`${labelOf(missing, labels)} is missing`);
       return params as Params<Method>;
     },
-    async call<Method extends MethodName>(method: Method, given: Loose<Method> = {}, labels?: Record<string, string>) {
+    async call<Method extends MethodName>(method: Method, given: Loose<Method> = {}, labels?: Record<string, string>, timeoutMs?: number) {
       const params = await context.params(method, given, labels);
       const { methodRow } = await import('@tenon/protocol');
       const keyed = methodRow(method).repeat === 'keyed' ? { idempotencyKey: crypto.randomUUID(), ...params } : params;
       shared ??= context.connect();
       const client = await shared;
-      return client.call(method, ...([keyed] as unknown as CallArgs<Method>));
+      const patience = globals.timeout ?? timeoutMs;
+      const options = patience === undefined ? {} : { timeoutMs: patience };
+      return client.call(method, ...([keyed, options] as unknown as CallArgs<Method>));
+    },
+    async ask<Method extends MethodName>(method: Method, given: Loose<Method> = {}) {
+      try {
+        return await context.call(method, given);
+      } catch (error) {
+        if (describeFailure(error).exitCode === exitCodes.unreachable) throw error;
+        return undefined;
+      }
+    },
+    async http() {
+      const target_ = await context.target();
+      const token = await findToken(globals.token, io, target_, await context.config());
+      return { url: target_.url.replace(/^ws/, 'http'), token };
     },
     async hasGateway() {
       const named = globals.url !== undefined || globals.port !== undefined || Boolean(io.env.TENON_URL);

@@ -25,7 +25,13 @@ const processIo: Io = {
   now: () => Date.now(),
   interrupted() {
     const controller = new AbortController();
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => controller.abort());
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+    const listener = (signal: NodeJS.Signals) => {
+      // Asked for once per Ctrl-C: what was listened to stays no longer than needed.
+      for (const each of signals) process.off(each, listener);
+      controller.abort(signal);
+    };
+    for (const each of signals) process.on(each, listener);
     return controller.signal;
   },
 };

@@ -8,6 +8,8 @@ export const exitCodes = {
   denied: 4,
   unreachable: 5,
   needsConsent: 6,
+  /** Stopped with Ctrl-C, as shells say it. */
+  interrupted: 130,
 } as const;
 
 /** A failure that the command line itself finds. */

@@ -69,6 +69,8 @@ const goodArgs: Readonly<Record<string, readonly string[]>> = {
   'config unset': ['log.files'],
   call: ['tokens.revoke', '{"id":"0123456789abcdef"}'],
   completion: ['bash'],
+  'session branch': ['x', 'abcd'],
+  'session import': ['x', 'no-such-file'],
 };
 
 /** Options that a command needs besides the one in question. */
@@ -155,6 +157,20 @@ test('a bad argument is named, with exit code 2', async (t) => {
     [['start', '--store-url', 'postgres://me:secret@db/x'], /--store-url must be @file or -/],
     [['start', '--url', 'ws://x'], /--url has no meaning for start/],
     [['start', '--token', 'short'], /--token is too short/],
+    [['chat', '--json'], /--json has no meaning for chat \(for scripts there is: tenon run/],
+    [['chat', '--new', '--session', 'x'], /--new and --session/],
+    [['chat', '--session', 'agent:main:x', '--agent', 'other'], /is not one of the agent other/],
+    [['run', ''], /The message is empty/],
+    [['run', 'x', '--thinking', 'hard'], /--thinking cannot be "hard"; it must be one of off, minimal/],
+    [['run', 'x'.repeat(300_000)], /The message has 300000 characters; 262144 are allowed/],
+    [['run', '-', '--token', '-'], /cannot both be read from stdin/],
+    [['session', 'rewind', 'x', '--turns', '2', '--entry', 'abcd'], /--turns and --entry/],
+    [['session', 'branch', 'x'], /\[entry\] or --root must be given/],
+    [['session', 'branch', 'x', 'y'], /\[entry\] cannot be "y"/],
+    [['session', 'import', 'x', 'no/such/file'], /\[file\] cannot be "no\/such\/file": no such file/],
+    [['session', 'export', '../x'], /<key> cannot be/],
+    [['model', 'probe', '*'], /<id> cannot be "\*"/],
+    [['ui', '--scope', 'operator.root'], /--scope cannot be/],
   ];
   for (const [words, message] of cases) {
     const { code, stdout, stderr } = await run(home, words);
@@ -215,6 +231,17 @@ test('a gateway that is not there is exit code 5 for every command that needs on
     ['device', 'ls'],
     ['call', 'health'],
     ['stop'],
+    ['chat'],
+    ['run', 'hello'],
+    ['approve', 'ls'],
+    ['approve', 'allow', 'abcd'],
+    ['model', 'ls'],
+    ['agent', 'ls'],
+    ['tool', 'ls'],
+    ['usage'],
+    ['session', 'history', 'notes'],
+    ['session', 'export', 'notes'],
+    ['ui'],
   ];
   for (const each of words) {
     const { code, stderr } = await run(home, [...each, '--port', port]);
@@ -362,5 +389,30 @@ test('--help shows examples first, for every command; --version the version', as
 test('no option of a command hides one that all commands share', async () => {
   for (const spec of commands) {
     for (const name of Object.keys(await optionsOf(spec))) assert.ok(!Object.hasOwn(globalOptions, name), `${spec.path} --${name}`);
+  }
+});
+
+test('a message over the limit is refused before anything is sent, also from stdin, with the limit named', async (t) => {
+  const home = makeHome(t);
+  const port = String(await freePort());
+  const { code, stdout, stderr } = await run(home, ['run', '-', '--port', port], { input: 'x'.repeat(10 * 1024 * 1024) });
+  assert.equal(code, exitCodes.usage);
+  assert.equal(stdout, '');
+  assertOneLine(stderr);
+  assert.match(stderr, /The message has 10485760 characters; 262144 are allowed/);
+  const error = JSON.parse((await run(home, ['run', '-', '--json'], { input: 'x'.repeat(300_000) })).stderr) as { code: string };
+  assert.equal(error.code, 'TOO_LARGE');
+});
+
+test('a switch that begins with no is off unless it is given', async (t) => {
+  const home = makeHome(t);
+  const help = await run(home, ['run', '-h']);
+  assert.match(help.stdout, /--no-wait +If something waits/);
+  // Both get as far as the gateway, which is not there.
+  for (const words of [
+    ['run', 'x'],
+    ['run', 'x', '--no-wait'],
+  ]) {
+    assert.equal((await run(home, [...words, '--port', String(await freePort())])).code, exitCodes.unreachable);
   }
 });

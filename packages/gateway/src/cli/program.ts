@@ -72,7 +72,7 @@ export async function buildProgram(
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .addHelpText('before', examplesText(['start', 'status', 'session new notes --title "Notes"', 'events --from 0']));
+    .addHelpText('before', examplesText(['start', 'ui', 'chat', 'run "list the files"', 'approve ls', 'status']));
   addOptions(program, globalOptions);
 
   const nouns = new Map<string, Command>();
@@ -120,10 +120,19 @@ function readOptions(table: Readonly<Record<string, OptionSpec>>, given: Record<
   const values: Record<string, unknown> = {};
   for (const [name, spec] of Object.entries(table)) {
     const raw = given[name];
-    if (spec.value === undefined) values[name] = raw === true;
+    if (spec.value === undefined) values[name] = isNegative(name) ? given[positive(name)] === false : raw === true;
     else if (raw !== undefined) values[name] = parseTyped(spec, `--${kebab(name)}`, String(raw));
   }
   return values;
+}
+
+// commander takes `--no-wait` for the opposite of `wait`, and gives that.
+function isNegative(name: string): boolean {
+  return /^no[A-Z]/.test(name);
+}
+
+function positive(name: string): string {
+  return `${name.charAt(2).toLowerCase()}${name.slice(3)}`;
 }
 
 function readArgs(table: Readonly<Record<string, ArgSpec>>, given: readonly unknown[]): Record<string, unknown> {

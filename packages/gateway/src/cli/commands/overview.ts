@@ -2,6 +2,7 @@ import { spell } from '../amounts.ts';
 import { defineCommand } from '../command.ts';
 import { describeFailure, exitCodes } from '../failure.ts';
 import { isWell, problemLines } from './health.ts';
+import { approvalsText, sandboxText } from './status.ts';
 
 /** What `tenon` alone does. */
 export const overview = defineCommand({
@@ -9,16 +10,22 @@ export const overview = defineCommand({
   summary: 'State of the gateway, and the next useful command',
   examples: [''],
   hidden: true,
-  async run({ out, config, call }) {
+  async run({ out, config, call, ask }) {
     const { home } = await config();
     const { visible } = await import('@tenon/protocol');
     try {
       const result = await call('status');
-      const { sessions } = await call('sessions.list', { limit: 1 });
-      const next = !isWell(result.health) ? 'tenon doctor' : sessions.length === 0 ? 'tenon session new' : 'tenon session ls';
+      // Nice to know, and not for every token.
+      const [catalog, pending] = [await ask('tools.catalog'), await ask('approvals.list', { state: 'pending' })];
+      const waiting = pending?.approvals.length ?? 0;
+      const next = !isWell(result.health) ? 'tenon doctor' : waiting > 0 ? 'tenon approve ls' : 'tenon chat';
       const state = { running: true, home, url: result.url, version: result.version, uptimeMs: result.uptimeMs };
-      out.show({ ...state, warnings: result.warnings, next }, () => [
+      const more = { ...(catalog ? { sandbox: catalog.sandbox } : {}), ...(pending ? { pendingApprovals: waiting } : {}) };
+      out.show({ ...state, ...more, warnings: result.warnings, next }, () => [
         `Tenon ${visible(result.version)} runs at ${visible(result.url)}, up ${spell(result.uptimeMs)}`,
+        ...(catalog ? [`Sandbox ${sandboxText(catalog.sandbox, visible)}`] : []),
+        ...(waiting > 0 ? [out.style('yellow', `Approvals: ${approvalsText(waiting)}`)] : []),
+        'In a browser: tenon ui',
         ...problemLines(result.health, out, visible),
         ...result.warnings.map((warning) => out.style('yellow', `warning: ${visible(warning)}`)),
         `Next: ${out.style('bold', next)}   (all commands: tenon -h)`,

@@ -1,4 +1,4 @@
-// Tokens and devices have long ids. A person may type the beginning of one, or the name.
+// Tokens, devices and approvals have long ids. A person may type the beginning of one, or the name.
 import { CliError, exitCodes, quoted, usageError } from '../failure.ts';
 
 const SHORTEST_PREFIX = 4;
@@ -10,7 +10,7 @@ interface Named {
 }
 
 /** The one item that the text means; throws when it means none or several. */
-export function pick<Item extends Named>(items: readonly Item[], typed: string, kind: string): Item {
+export function pick<Item extends Named>(items: readonly Item[], typed: string, kind: string, listed = `tenon ${kind} ls`): Item {
   const exact = items.find(({ id }) => id === typed);
   if (exact) return exact;
   const named = items.filter(({ name }) => name === typed);
@@ -18,7 +18,7 @@ export function pick<Item extends Named>(items: readonly Item[], typed: string, 
   const found = [...new Set([...named, ...begun])];
   if (found.length === 1) return found[0]!;
   if (found.length === 0)
-    throw new CliError('NOT_FOUND', exitCodes.failed, `Cannot find ${kind} ${quoted(typed)}`, `list them with: tenon ${kind} ls`);
+    throw new CliError('NOT_FOUND', exitCodes.failed, `Cannot find ${kind} ${quoted(typed)}`, `list them with: ${listed}`);
   throw usageError(`${quoted(typed)} means more than one ${kind}: ${found.map(({ id }) => shortId(id)).join(', ')}`);
 }
 

@@ -48,6 +48,6 @@ export const sessionLs = defineCommand({
   },
 });
 
-function stateOf({ pinned, archived }: Session): string {
-  return [pinned ? 'pinned' : '', archived ? 'archived' : ''].filter(Boolean).join(', ');
+function stateOf({ status, pinned, archived }: Session): string {
+  return [status === 'idle' ? '' : status, pinned ? 'pinned' : '', archived ? 'archived' : ''].filter(Boolean).join(', ');
 }

@@ -1,4 +1,4 @@
-import type { Result } from '@tenon/protocol';
+import type { Result, SandboxState } from '@tenon/protocol';
 import { bytes, spell } from '../amounts.ts';
 import { defineCommand } from '../command.ts';
 import type { Output } from '../output.ts';
@@ -9,14 +9,22 @@ export const status = defineCommand({
   path: 'status',
   summary: 'What the gateway is and how it does',
   examples: ['status', 'status --json'],
-  async run({ out, call }) {
+  async run({ out, call, ask }) {
     const result = await call('status');
     const { visible } = await import('@tenon/protocol');
-    out.show(result, () => statusLines(result, out, visible));
+    // Nice to know, and not for every token.
+    const [catalog, pending] = [await ask('tools.catalog'), await ask('approvals.list', { state: 'pending' })];
+    const more = { ...(catalog ? { sandbox: catalog.sandbox } : {}), ...(pending ? { pendingApprovals: pending.approvals.length } : {}) };
+    out.show({ ...result, ...more }, () => statusLines({ ...result, ...more }, out, visible));
   },
 });
 
-export function statusLines(result: Result<'status'>, out: Output, visible: (text: string) => string): string[] {
+interface Status extends Result<'status'> {
+  readonly sandbox?: SandboxState;
+  readonly pendingApprovals?: number;
+}
+
+export function statusLines(result: Status, out: Output, visible: (text: string) => string): string[] {
   const { store, events, memory } = result;
   const pairs: [string, string][] = [
     ['gateway', `${visible(result.url)}, process ${result.pid}`],
@@ -26,6 +34,9 @@ export function statusLines(result: Result<'status'>, out: Output, visible: (tex
     ['store', `${visible(store.engine)} at ${visible(store.location)}, schema ${store.schemaVersion}`],
     ['events', `${events.seq} (epoch ${visible(events.epoch)})`],
     ['clients', String(result.connections)],
+    ...(result.sandbox ? [['sandbox', sandboxText(result.sandbox, visible)] as [string, string]] : []),
+    ...(result.pendingApprovals === undefined ? [] : [['approvals', approvalsText(result.pendingApprovals)] as [string, string]]),
+    ['page', 'sign a browser in with: tenon ui'],
     ['memory', `${bytes(memory.residentBytes)} resident, ${bytes(memory.heapBytes)} heap`],
   ];
   return [
@@ -33,4 +44,12 @@ export function statusLines(result: Result<'status'>, out: Output, visible: (tex
     ...problemLines(result.health, out, visible),
     ...result.warnings.map((warning) => out.style('yellow', `warning: ${visible(warning)}`)),
   ];
+}
+
+export function sandboxText({ kind, reason }: SandboxState, visible: (text: string) => string): string {
+  return `${kind}: ${visible(reason)}`;
+}
+
+export function approvalsText(count: number): string {
+  return count === 0 ? 'none waits' : `${count} wait${count === 1 ? 's' : ''} for you: tenon approve ls`;
 }

@@ -1,0 +1,216 @@
+// One session as a client is in it: connected, in step with every other surface, across restarts of the gateway. What is
+// published goes to the follower; what was missed is read anew.
+import type { Client, ClientState } from '@tenon/client';
+import type { CommandInfo, Decision, Result, ThinkingLevel } from '@tenon/protocol';
+import { createFollower, type Follower, type Show } from './follow.ts';
+
+export const followedEvents = [
+  'agent',
+  'chat',
+  'approval.requested',
+  'approval.resolved',
+  'sessions.changed',
+  'resumed',
+  'snapshot-required',
+] as const;
+
+export interface Sending {
+  readonly model?: string;
+  readonly thinking?: ThinkingLevel;
+}
+
+export interface Sent {
+  readonly runId: string;
+  readonly status: Result<'chat.send'>['status'];
+  readonly reply?: string;
+}
+
+export interface Conversation {
+  readonly sessionKey: string;
+  readonly follower: Follower;
+  /** Shows the last messages, and what is under way. */
+  open(messages: number): Promise<void>;
+  /** The text is not shown again when it comes back as an entry. */
+  send(text: string, more?: Sending): Promise<Sent>;
+  /** The answer of a slash command; `/new` leads to another session. */
+  command(text: string): Promise<string>;
+  commands(): Promise<CommandInfo[]>;
+  abort(): Promise<readonly string[]>;
+  answer(id: string, decision: Decision): Promise<void>;
+  /** Resolves when the run has ended. */
+  ended(runId: string, signal?: AbortSignal): Promise<Result<'agent.wait'>>;
+}
+
+export interface ConversationOptions {
+  readonly client: Client;
+  readonly sessionKey: string;
+  readonly show: Show;
+  readonly newId: () => string;
+  readonly callMs: number;
+}
+
+const WAIT_MS = 60_000;
+/** How long a gateway may be away while somebody waits for the end of a run. */
+const PATIENCE_MS = 300_000;
+const SLOW_MS = 600_000;
+const MOST_HELD = 1_000;
+const RELOADED = 100;
+
+export function createConversation({ client, sessionKey: first, show, newId, callMs }: ConversationOptions): Conversation {
+  let sessionKey = first;
+  /** Until the history is on the screen, what comes in the meantime waits. */
+  let held: (() => void)[] | undefined = [];
+  let follower = follow();
+
+  function follow(): Follower {
+    return createFollower({ sessionKey, show, fetchEntry: (entryId) => void fetchEntry(entryId) });
+  }
+
+  function take(work: () => void): void {
+    if (held && held.length < MOST_HELD) held.push(work);
+    else work();
+  }
+
+  client.on('chat', (event) => take(() => follower.chat(event)));
+  client.on('agent', (said) => take(() => follower.run(said)));
+  client.on('approval.requested', ({ approval }) => take(() => follower.asked(approval)));
+  client.on('approval.resolved', (settled) => take(() => follower.settled(settled)));
+  client.on('sessions.changed', (event) => take(() => follower.session(event)));
+  client.on('snapshot-required', () => void reload());
+  client.onGap(({ action }) => action === 'lost' && void reload());
+  client.onState(connectionNotes(show, () => follower.interrupted()));
+
+  /** The latest messages; nothing for a session that nobody has spoken in yet. */
+  async function history(limit: number): Promise<Result<'chat.history'> | undefined> {
+    try {
+      return await client.call('chat.history', { sessionKey, limit }, { timeoutMs: callMs });
+    } catch (error) {
+      if ((error as { code?: unknown }).code === 'NOT_FOUND') return undefined;
+      throw error;
+    }
+  }
+
+  async function fetchEntry(entryId: string): Promise<void> {
+    try {
+      const found = (await history(RELOADED))?.entries.find(({ id }) => id === entryId);
+      if (found) follower.entry(found);
+    } catch (error) {
+      show.problem(`A message could not be read: ${(error as Error).message}`);
+    }
+  }
+
+  /** What was missed cannot be replayed: the state is read instead. */
+  async function reload(): Promise<void> {
+    try {
+      const page = await history(RELOADED);
+      const entries = page?.entries ?? [];
+      for (const entry of entries.slice(entries.findLastIndex(({ id }) => follower.hasSeen(id)) + 1)) follower.entry(entry);
+      const open = new Set((page?.runs ?? []).map(({ run }) => run.runId));
+      for (const runId of [...follower.running].filter((each) => !open.has(each))) {
+        const { run, end } = await client.call('agent.wait', { runId, timeoutMs: 0 }, { timeoutMs: callMs });
+        if (run.state === 'ended') follower.ended(runId, end ?? run.end);
+      }
+      await askPending();
+    } catch (error) {
+      show.problem(`What was missed could not be read: ${(error as Error).message}`);
+    }
+  }
+
+  async function askPending(): Promise<void> {
+    try {
+      const { approvals } = await client.call('approvals.list', { state: 'pending', sessionKey }, { timeoutMs: callMs });
+      for (const approval of approvals) follower.asked(approval);
+    } catch (error) {
+      // Without the scope there is nothing to be asked; somebody else answers.
+      if ((error as { code?: unknown }).code !== 'SCOPE') throw error;
+    }
+  }
+
+  async function open(messages: number): Promise<void> {
+    held ??= [];
+    try {
+      const page = await history(Math.max(1, messages));
+      const entries = page?.entries ?? [];
+      if (messages > 0) for (const entry of entries) follower.entry(entry);
+      for (const { run } of page?.runs ?? []) if (run.state === 'running') follower.began(run.runId);
+      await askPending();
+    } finally {
+      const waiting = held ?? [];
+      held = undefined;
+      for (const work of waiting) work();
+    }
+  }
+
+  /** A session that does not exist yet is made by the first thing that is said in it. */
+  async function inSession<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await call();
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'NOT_FOUND') throw error;
+      await client.call('sessions.create', { key: sessionKey, idempotencyKey: newId() }, { timeoutMs: callMs });
+      return call();
+    }
+  }
+
+  async function moveTo(key: string): Promise<void> {
+    sessionKey = key;
+    follower = follow();
+    await open(0);
+  }
+
+  return {
+    get sessionKey() {
+      return sessionKey;
+    },
+    get follower() {
+      return follower;
+    },
+    open,
+    async send(text, more = {}) {
+      const runId = newId();
+      follower.own(text);
+      const params = { sessionKey, message: text, idempotencyKey: runId, ...more };
+      const sent = await inSession(() => client.call('chat.send', params, { timeoutMs: callMs }));
+      if (sent.sessionKey !== sessionKey) await moveTo(sent.sessionKey);
+      return { runId: sent.runId, status: sent.status, ...(sent.reply === undefined ? {} : { reply: sent.reply }) };
+    },
+    async command(text) {
+      follower.own(text);
+      const params = { sessionKey, text, idempotencyKey: newId() };
+      const answer = await inSession(() => client.call('commands.run', params, { timeoutMs: SLOW_MS }));
+      if (answer.sessionKey !== sessionKey) await moveTo(answer.sessionKey);
+      return answer.reply;
+    },
+    commands: async () => (await client.call('commands.list', {}, { timeoutMs: callMs })).commands,
+    abort: async () => (await client.call('chat.abort', { sessionKey }, { timeoutMs: callMs })).aborted,
+    async answer(id, decision) {
+      await client.call('approvals.resolve', { id, decision, idempotencyKey: newId() }, { timeoutMs: callMs });
+    },
+    ended: (runId, signal) => waitForEnd(client, runId, signal),
+  };
+}
+
+/** Resolves when the run has ended, however often the gateway is restarted meanwhile. */
+export async function waitForEnd(client: Client, runId: string, signal?: AbortSignal): Promise<Result<'agent.wait'>> {
+  for (;;) {
+    const options = { timeoutMs: WAIT_MS + PATIENCE_MS, ...(signal ? { signal } : {}) };
+    const result = await client.call('agent.wait', { runId, timeoutMs: WAIT_MS }, options);
+    if (result.run.state === 'ended') return result;
+  }
+}
+
+/** Says once that the connection is gone, and once that it is back. */
+export function connectionNotes(show: Pick<Show, 'note' | 'problem'>, onLost: () => void): (state: ClientState) => void {
+  let lost = false;
+  return (state) => {
+    if (state.kind === 'waiting' && !lost) {
+      lost = true;
+      onLost();
+      show.problem(`The connection to the gateway is gone: ${state.error.message}; trying again`);
+    }
+    if (state.kind === 'connected' && lost) {
+      lost = false;
+      show.note('Connected again');
+    }
+  };
+}

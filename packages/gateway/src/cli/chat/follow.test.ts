@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Approval, Entry, EventPayload, RunStream } from '@tenon/protocol';
+import { createFollower, type Show } from './follow.ts';
+
+const sessionKey = 'agent:main:main';
+const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, costUsd: 0 };
+let counter = 0;
+
+function world() {
+  const shown: string[] = [];
+  let text = '';
+  const flush = () => {
+    if (text !== '') shown.push(text);
+    text = '';
+  };
+  const add = (line: string) => {
+    flush();
+    shown.push(line);
+  };
+  const fetched: string[] = [];
+  const show: Show = {
+    answer(delta) {
+      text += delta;
+    },
+    thinking: (delta) => add(`thinking ${delta}`),
+    pause: flush,
+    working: ({ name, state }) => add(`${name} ${state}`),
+    worked: ({ name, state, subject }) => add(`${name} ${subject} ${state}`),
+    said: (said, by) => add(`said ${by ?? ''}${said}`),
+    note: (note) => add(`note ${note}`),
+    problem: (problem) => add(`problem ${problem}`),
+    began: (runId) => add(`began ${runId}`),
+    ended: (runId, end) => add(`ended ${runId} ${end?.kind}`),
+    waits: () => add('waits'),
+    asked: ({ id }) => add(`asked ${id}`),
+    settled: ({ id, state }) => add(`settled ${id} ${state}`),
+  };
+  const follower = createFollower({ sessionKey, show, fetchEntry: (id) => void fetched.push(id) });
+  return {
+    follower,
+    fetched,
+    shown: () => {
+      flush();
+      return shown.splice(0);
+    },
+  };
+}
+
+type Said = RunStream extends infer Each ? (Each extends RunStream ? Omit<Each, 'runId' | 'sessionKey' | 'seq' | 'ts'> : never) : never;
+
+const said = (stream: Said, runId = 'r1'): RunStream => ({ runId, sessionKey, seq: counter++, ts: 0, ...stream }) as RunStream;
+const delta = (text: string) => said({ stream: 'assistant', delta: text });
+const message = (content: Extract<Entry, { type: 'message' }>['message'], id = `entry-${counter++}`): Entry => ({
+  id,
+  parentId: null,
+  at: 0,
+  type: 'message',
+  message: content,
+});
+const user = (text: string) => message({ role: 'user', content: [{ type: 'text', text }], timestamp: 0 });
+const assistant = (text: string, calls: { id: string; path: string }[] = []) =>
+  message({
+    role: 'assistant',
+    content: [
+      { type: 'text', text },
+      ...calls.map(({ id, path }) => ({ type: 'toolCall' as const, id, name: 'read', arguments: { path } })),
+    ],
+    provider: 'p',
+    model: 'm',
+    usage,
+    stopReason: 'stop',
+    timestamp: 0,
+  });
+const result = (toolCallId: string) =>
+  message({ role: 'toolResult', toolCallId, toolName: 'read', content: [{ type: 'text', text: 'x' }], isError: false, timestamp: 0 });
+const added = (entry: Entry): EventPayload<'chat'> => ({ sessionKey, kind: 'entry', runId: 'r1', entryId: entry.id, entry });
+
+test('an answer that streamed is not shown again when its entry comes', () => {
+  const { follower, shown } = world();
+  follower.chat({ sessionKey, kind: 'started', runId: 'r1' });
+  for (const piece of ['Hel', 'lo ', 'you']) follower.run(delta(piece));
+  follower.chat(added(assistant('Hello you')));
+  follower.chat({ sessionKey, kind: 'ended', runId: 'r1', end: { kind: 'completed' } });
+  follower.chat({ sessionKey, kind: 'ended', runId: 'r1', end: { kind: 'completed' } });
+  assert.deepEqual(shown(), ['began r1', 'Hello you', 'ended r1 completed']);
+  assert.equal(follower.running.size, 0);
+});
+
+test('what the stream left out is shown with the entry', () => {
+  const { follower, shown } = world();
+  follower.run(delta('Hello'));
+  follower.chat(added(assistant('Hello you')));
+  assert.deepEqual(shown(), ['began r1', 'Hello you']);
+  // A hole in the middle: the whole answer is shown, and said to be that.
+  follower.run(delta('one '));
+  follower.interrupted();
+  follower.run(delta('three'));
+  follower.chat(added(assistant('one two three')));
+  assert.deepEqual(shown(), ['one ', 'three', 'note (the whole answer:)', 'one two three']);
+  // Nothing streamed at all.
+  follower.chat(added(assistant('silent')));
+  assert.deepEqual(shown(), ['silent']);
+});
+
+test('an entry that comes after the next message has begun does not disturb it', () => {
+  const { follower, shown } = world();
+  follower.run(delta('first'));
+  follower.run(said({ stream: 'tool', callId: 'c', name: 'read', phase: 'started', args: { path: 'a.txt' } }));
+  follower.run(said({ stream: 'tool', callId: 'c', name: 'read', phase: 'ended', durationMs: 1 }));
+  follower.run(delta('sec'));
+  follower.chat(added(assistant('first', [{ id: 'c', path: 'a.txt' }])));
+  follower.chat(added(result('c')));
+  follower.run(delta('ond'));
+  follower.chat(added(assistant('second')));
+  assert.deepEqual(shown(), ['began r1', 'first', 'read running', 'read a.txt ok', 'second']);
+});
+
+test('a tool whose stream was missed gets its card from its result', () => {
+  const { follower, shown } = world();
+  follower.chat(added(assistant('', [{ id: 'c', path: 'b.txt' }])));
+  follower.chat(added(result('c')));
+  follower.run(said({ stream: 'tool', callId: 'c', name: 'read', phase: 'ended' }));
+  assert.deepEqual(shown(), ['read b.txt ok', 'began r1']);
+});
+
+test('text that is taken back is not taken for the beginning of the next', () => {
+  const { follower, shown } = world();
+  follower.run(delta('wrong'));
+  follower.run(said({ stream: 'lifecycle', phase: 'discarded' }));
+  follower.run(delta('right'));
+  follower.chat(added(assistant('right')));
+  assert.deepEqual(shown(), ['began r1', 'wrong', 'note (that was taken back: the model is asked again)', 'right']);
+});
+
+test('messages from elsewhere are shown, those that were typed here are not, each once', () => {
+  const { follower, shown } = world();
+  follower.own('mine');
+  const [mine, again, other] = [user('mine'), user('mine'), user('other')];
+  for (const entry of [mine, mine, other, again]) follower.chat(added(entry));
+  assert.deepEqual(shown(), ['said other', 'said mine']);
+});
+
+test('a command that was given elsewhere is shown with its answer', () => {
+  const { follower, shown } = world();
+  const command = (text: string): Entry => ({
+    id: `entry-${counter++}`,
+    parentId: null,
+    at: 0,
+    type: 'custom',
+    customType: 'command',
+    data: { text, reply: 'done' },
+  });
+  follower.own('/status');
+  follower.entry(command('/status'));
+  follower.entry(command('/compact'));
+  assert.deepEqual(shown(), ['said /compact', 'note done']);
+});
+
+test('an entry that was too large to be published is asked for, once it is not known', () => {
+  const { follower, fetched, shown } = world();
+  follower.chat({ sessionKey, kind: 'entry', entryId: 'large-entry' });
+  assert.deepEqual(fetched, ['large-entry']);
+  const entry = assistant('long');
+  follower.entry({ ...entry, id: 'large-entry' });
+  follower.chat({ sessionKey, kind: 'entry', entryId: 'large-entry' });
+  assert.deepEqual(fetched, ['large-entry']);
+  assert.deepEqual(shown(), ['long']);
+});
+
+test('a question is asked once, and folded when it was answered anywhere', () => {
+  const { follower, shown } = world();
+  const approval = { id: 'q', sessionKey, state: 'pending' } as Approval;
+  follower.asked(approval);
+  follower.asked(approval);
+  follower.asked({ ...approval, id: 'x', sessionKey: 'agent:main:other' });
+  follower.settled({ id: 'q', state: 'denied' });
+  follower.settled({ id: 'q', state: 'denied' });
+  follower.settled({ id: 'x', state: 'denied' });
+  assert.deepEqual(shown(), ['asked q', 'settled q denied']);
+});
+
+test('other sessions are none of its business', () => {
+  const { follower, shown } = world();
+  follower.chat({ ...added(assistant('x')), sessionKey: 'agent:main:other' });
+  follower.run({ ...delta('x'), sessionKey: 'agent:main:other' });
+  follower.session({ key: 'agent:main:other', reason: 'delete' });
+  assert.deepEqual(shown(), []);
+});

@@ -1,0 +1,291 @@
+// Follows one session: what the gateway publishes about it goes in, what a person has to be shown comes out. Text is
+// shown while it streams; the entry that follows it says whether all of it was seen, and what was missed is shown then.
+// It knows no terminal and no connection, so `tenon chat` and `tenon run` follow alike.
+import type { Approval, Entry, EventPayload, RunEnd, RunStream } from '@tenon/protocol';
+import { subjectOf, type Card } from './card.ts';
+
+export interface Show {
+  answer(delta: string): void;
+  thinking(delta: string): void;
+  /** What streamed is whole: the next thing begins on a line of its own. */
+  pause(): void;
+  /** A tool is at work; called again whenever something about it changes. */
+  working(card: Card): void;
+  worked(card: Card): void;
+  /** A message that was said from elsewhere. */
+  said(text: string, by?: string): void;
+  note(text: string): void;
+  problem(text: string): void;
+  began(runId: string): void;
+  ended(runId: string, end: RunEnd | undefined): void;
+  /** The turn waits for an answer of the operator, as the run says; the question itself comes by `asked`. */
+  waits(): void;
+  asked(approval: Approval): void;
+  settled(approval: Settled): void;
+}
+
+export type Settled = Pick<EventPayload<'approval.resolved'>, 'id' | 'state' | 'decision' | 'decidedBy'>;
+
+export interface Follower {
+  chat(event: EventPayload<'chat'>): void;
+  run(said: RunStream): void;
+  asked(approval: Approval): void;
+  settled(approval: Settled): void;
+  session(event: EventPayload<'sessions.changed'>): void;
+  /** An entry that was read rather than published. */
+  entry(entry: Entry): void;
+  /** A message that was sent from here: it stands on the screen already. */
+  own(text: string): void;
+  /** What streamed may have been cut: what comes next is not taken for the rest of it. */
+  interrupted(): void;
+  hasSeen(entryId: string): boolean;
+  /** What was read rather than published. */
+  began(runId: string): void;
+  ended(runId: string, end: RunEnd | undefined): void;
+  /** Runs that have begun and not ended. */
+  readonly running: ReadonlySet<string>;
+}
+
+export interface FollowOptions {
+  readonly sessionKey: string;
+  readonly show: Show;
+  /** An entry that was too large to be published has to be read. */
+  readonly fetchEntry: (entryId: string) => void;
+}
+
+const MOST_REMEMBERED = 200;
+
+export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions): Follower {
+  const running = new Set<string>();
+  const asked = new Set<string>();
+  /** Entries that were shown. A replay brings some again. */
+  const seen = createMemory();
+  const endedCalls = createMemory();
+  const endedRuns = createMemory();
+  const cards = new Map<string, Card>();
+  /** Calls that the agent has written, for the results that come without a card. */
+  const calls = new Map<string, string>();
+  let ownTexts: string[] = [];
+  /** What streamed and was not confirmed by an entry, piece by piece. */
+  let pieces: string[] = [];
+  let streaming: 'answer' | 'thinking' | undefined;
+
+  function closePiece(): void {
+    if (streaming) show.pause();
+    streaming = undefined;
+  }
+
+  function stream(kind: 'answer' | 'thinking', delta: string): void {
+    if (delta === '') return;
+    if (streaming !== undefined && streaming !== kind) closePiece();
+    show[kind](delta);
+    if (kind === 'answer') {
+      if (streaming === 'answer' && pieces.length > 0) pieces[pieces.length - 1] += delta;
+      else if (pieces.length < MOST_REMEMBERED) pieces.push(delta);
+    }
+    streaming = kind;
+  }
+
+  /** Shows what of this text did not stream. */
+  function confirm(text: string): void {
+    let rest = text;
+    while (pieces.length > 0 && rest !== '' && rest.startsWith(pieces[0]!)) rest = rest.slice(pieces.shift()!.length);
+    const cut = rest.trim() !== '' && pieces.length > 0;
+    if (cut) {
+      // The stream had a hole, or began before we came.
+      closePiece();
+      show.note('(the whole answer:)');
+      pieces = [];
+      rest = text;
+    }
+    if (rest.trim() !== '') {
+      show.answer(rest);
+      streaming = 'answer';
+    }
+    // What streams already belongs to the next message.
+    if (pieces.length === 0) closePiece();
+  }
+
+  function tool(said: Extract<RunStream, { stream: 'tool' }>): void {
+    closePiece();
+    if (endedCalls.has(said.callId)) return;
+    const before = cards.get(said.callId);
+    const card: Card = {
+      callId: said.callId,
+      name: said.name,
+      state: said.phase === 'ended' ? (said.isError ? 'failed' : 'ok') : said.phase === 'writing' ? 'writing' : 'running',
+      subject: said.subject ?? before?.subject ?? subjectOf(said.args),
+      output: said.output ?? before?.output ?? '',
+      ...(said.durationMs === undefined ? {} : { durationMs: said.durationMs }),
+    };
+    if (said.phase !== 'ended') {
+      if (cards.size < MOST_REMEMBERED || before) cards.set(said.callId, card);
+      show.working(card);
+      return;
+    }
+    finish(card);
+  }
+
+  function finish(card: Card): void {
+    cards.delete(card.callId);
+    endedCalls.add(card.callId);
+    show.worked(card);
+  }
+
+  function lifecycle({ runId, phase, detail }: Extract<RunStream, { stream: 'lifecycle' }>): void {
+    if (phase === 'started' || phase === 'resumed') begin(runId);
+    if (phase === 'waiting') show.waits();
+    if (phase === 'resumed') show.note('The gateway came back, and the turn goes on');
+    if (phase === 'discarded') {
+      closePiece();
+      pieces = [];
+      show.note('(that was taken back: the model is asked again)');
+    }
+    const about = detail === undefined ? '' : `: ${detail}`;
+    if (phase === 'retry') show.note(`The model did not answer and is asked again${about}`);
+    if (phase === 'fallback') show.note(`Another model is asked instead${about}`);
+    if (phase === 'compacting') show.note('Older messages are being summed up');
+  }
+
+  function begin(runId: string): void {
+    if (running.has(runId) || endedRuns.has(runId)) return;
+    running.add(runId);
+    show.began(runId);
+  }
+
+  function end(runId: string, how: RunEnd | undefined): void {
+    if (endedRuns.has(runId)) return;
+    endedRuns.add(runId);
+    closePiece();
+    running.delete(runId);
+    if (running.size === 0) {
+      pieces = [];
+      cards.clear();
+    }
+    show.ended(runId, how);
+  }
+
+  function entry(added: Entry): void {
+    if (seen.has(added.id)) return;
+    seen.add(added.id);
+    if (added.type === 'message') return message(added);
+    closePiece();
+    if (added.type === 'compaction') show.note('Older messages were summed up to make room');
+    if (added.type === 'branch_summary') show.note('The conversation goes on from another point; what was left behind is summed up');
+    if (added.type === 'model_change') show.note(`The model is ${added.modelId} now`);
+    if (added.type === 'thinking_level_change') show.note(`Thinking is ${added.thinkingLevel} now`);
+    if (added.type === 'custom_message' && added.display) show.said(textOf(added.content), labelOf(added));
+    if (added.type === 'custom' && added.customType === 'command') command(added.data);
+  }
+
+  function message({ message: said }: Extract<Entry, { type: 'message' }>): void {
+    if (said.role === 'user') {
+      closePiece();
+      for (const block of said.content) {
+        const text = block.type === 'text' ? block.text : '[image]';
+        if (text !== '' && !isOwn(text)) show.said(text);
+      }
+    } else if (said.role === 'assistant') {
+      for (const block of said.content) {
+        if (block.type === 'toolCall' && calls.size < MOST_REMEMBERED) calls.set(block.id, subjectOf(block.arguments));
+      }
+      confirm(said.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(''));
+    } else {
+      const known = cards.get(said.toolCallId);
+      const subject = known?.subject ?? calls.get(said.toolCallId) ?? '';
+      calls.delete(said.toolCallId);
+      if (endedCalls.has(said.toolCallId)) return;
+      closePiece();
+      finish({
+        callId: said.toolCallId,
+        name: said.toolName,
+        state: said.isError ? 'failed' : 'ok',
+        subject,
+        output: textOf(said.content),
+        ...(said.durationMs === undefined ? {} : { durationMs: said.durationMs }),
+      });
+    }
+  }
+
+  /** A slash command that was given elsewhere, and its answer. */
+  function command(data: unknown): void {
+    const { text, reply } = (typeof data === 'object' && data !== null ? data : {}) as { text?: unknown; reply?: unknown };
+    if (typeof text !== 'string' || isOwn(text)) return;
+    show.said(text);
+    if (typeof reply === 'string') show.note(reply);
+  }
+
+  /** Whether it stands on the screen since it was typed here; each counts once. */
+  function isOwn(text: string): boolean {
+    const at = ownTexts.indexOf(text);
+    if (at >= 0) ownTexts.splice(at, 1);
+    return at >= 0;
+  }
+
+  return {
+    running,
+    chat(event) {
+      if (event.sessionKey !== sessionKey) return;
+      if (event.kind === 'started' && event.runId !== undefined) begin(event.runId);
+      if (event.kind === 'entry') {
+        if (event.entry) entry(event.entry);
+        else if (event.entryId !== undefined && !seen.has(event.entryId)) fetchEntry(event.entryId);
+      }
+      if (event.kind === 'ended' && event.runId !== undefined) end(event.runId, event.end);
+      if (event.kind === 'moved') {
+        closePiece();
+        show.note('The conversation was moved to another point of its tree');
+      }
+    },
+    run(said) {
+      if (said.sessionKey !== sessionKey || endedRuns.has(said.runId)) return;
+      if (said.stream === 'lifecycle') return lifecycle(said);
+      begin(said.runId);
+      if (said.stream === 'tool') return tool(said);
+      stream(said.stream === 'assistant' ? 'answer' : 'thinking', said.delta);
+    },
+    asked(approval) {
+      if (approval.sessionKey !== sessionKey || approval.state !== 'pending' || asked.has(approval.id)) return;
+      if (asked.size < MOST_REMEMBERED) asked.add(approval.id);
+      closePiece();
+      show.asked(approval);
+    },
+    settled(approval) {
+      if (!asked.delete(approval.id)) return;
+      show.settled(approval);
+    },
+    session({ key, reason }) {
+      if (key !== sessionKey) return;
+      if (reason === 'reset') show.note('The session was started afresh: what was said before is not told to the agent any more');
+      if (reason === 'delete') show.problem('The session was deleted');
+    },
+    entry,
+    own(text) {
+      ownTexts = [...ownTexts, text].slice(-MOST_REMEMBERED);
+    },
+    interrupted: closePiece,
+    hasSeen: (entryId) => seen.has(entryId),
+    began: begin,
+    ended: end,
+  };
+}
+
+function textOf(content: readonly { readonly type: string; readonly text?: string }[]): string {
+  return content.map((block) => (block.type === 'text' ? (block.text ?? '') : '[image]')).join('\n');
+}
+
+function labelOf({ details, customType }: Extract<Entry, { type: 'custom_message' }>): string {
+  return typeof details?.label === 'string' ? details.label : customType;
+}
+
+/** Ids, of which the oldest are forgotten. */
+function createMemory(): { has(id: string): boolean; add(id: string): void } {
+  const ids = new Set<string>();
+  return {
+    has: (id) => ids.has(id),
+    add(id) {
+      ids.add(id);
+      if (ids.size > MOST_REMEMBERED * 10) ids.delete(ids.values().next().value as string);
+    },
+  };
+}

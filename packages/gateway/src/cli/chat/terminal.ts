@@ -1,0 +1,229 @@
+// A chat on a terminal: the conversation above, the line that is being typed below. One line at a time is worked on, in the
+// order in which they were typed; the gateway queues what comes while the agent is busy.
+import { createInterface, type Interface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import type { Approval, CommandInfo, Decision } from '@tenon/protocol';
+import { exitCodes } from '../failure.ts';
+import type { Output } from '../output.ts';
+import type { Conversation } from './conversation.ts';
+import type { Show } from './follow.ts';
+import { completeLine, createLineJoiner, readInput } from './input.ts';
+import { answersLine, parseAnswer } from './question.ts';
+import { createLiveScreen, createPlainScreen } from './screen.ts';
+import { createView } from './view.ts';
+
+export interface TerminalOptions {
+  readonly stdin: Readable;
+  readonly stdout: Writable & { readonly columns?: number };
+  readonly style: Output['style'];
+  /** Whether the cursor may be moved. */
+  readonly live: boolean;
+  readonly verbose: boolean;
+  readonly now: () => number;
+  /** Typed earlier, oldest first. */
+  readonly typedBefore: readonly string[];
+  readonly banner: string;
+  /** Of last messages that are shown on entry. */
+  readonly messages: number;
+  /** Joins the session once there is something to show it on. */
+  readonly join: (show: Show) => Promise<Conversation>;
+  /** Ctrl-C where the terminal makes a signal of it; asked for anew each time. SIGTERM and SIGHUP leave. */
+  readonly interrupted: () => AbortSignal;
+  /** Rejects when the connection is gone for good. */
+  readonly lost: Promise<never>;
+}
+
+export interface TerminalEnd {
+  readonly code: number;
+  /** Typed in this chat, oldest first. */
+  readonly typed: readonly string[];
+  /** Whether a turn goes on without us. */
+  readonly busy: boolean;
+}
+
+const AGAIN_MS = 2_000;
+const REFRESH_MS = 1_000;
+const MOST_TYPED = 500;
+const PASTE = { on: '\u001b[?2004h', off: '\u001b[?2004l' };
+
+export async function chatOnTerminal(options: TerminalOptions): Promise<TerminalEnd> {
+  const { stdin, stdout, style, live: isLive, now } = options;
+  let known: CommandInfo[] = [];
+  const editor = createInterface({
+    input: stdin,
+    output: stdout,
+    terminal: isLive,
+    history: options.typedBefore.toReversed(),
+    historySize: MOST_TYPED,
+    removeHistoryDuplicates: true,
+    completer: (line: string) => completeLine(line, known),
+    // A key that begins an escape sequence must not hold up the ones after it.
+    escapeCodeTimeout: 50,
+    prompt: '',
+  });
+  const live = isLive ? createLiveScreen({ editor, output: stdout, style }) : undefined;
+  const screen = live ?? createPlainScreen({ write: (text) => void stdout.write(text), style, width: stdout.columns ?? 80 });
+  const sign = isLive ? '› ' : '> ';
+  const joiner = createLineJoiner();
+  const typed: string[] = [];
+  const left = Promise.withResolvers<number>();
+  const view = createView({ screen, style, verbose: options.verbose, now, canAnswer: true, sign, onChange: () => changed() });
+  const stash = createStash(editor, isLive);
+  let conversation: Conversation | undefined;
+  let isPasting = false;
+  let interruptedAt = Number.NEGATIVE_INFINITY;
+  let work = Promise.resolve();
+
+  function changed(): void {
+    if (view.question) stash.take();
+    else stash.giveBack();
+    showPrompt();
+  }
+
+  function showPrompt(): void {
+    const now_ = view.question ? `answer ${sign}` : joiner.isOpen ? '… ' : sign;
+    if (live) return live.prompt(view.question ? style('yellow', now_) : now_);
+    if (view.isBusy && !view.question) return;
+    editor.setPrompt(now_);
+    editor.prompt();
+  }
+
+  function onLine(line: string): void {
+    live?.takeBack(line);
+    const { question } = view;
+    if (question && !isPasting) {
+      const answer = parseAnswer(line, question.allowed);
+      if (answer.kind === 'decision') return enqueue(() => decide(question, answer.decision));
+      if (answer.kind === 'unclear') {
+        view.note(`Answer with: ${answersLine(question)}`);
+        return showPrompt();
+      }
+    }
+    const text = joiner.add(line, isPasting);
+    if (text === undefined) {
+      screen.line(`${style('cyan', sign)}${line}`);
+      return showPrompt();
+    }
+    enqueue(() => say(text));
+  }
+
+  function enqueue(task: () => Promise<void>): void {
+    work = work.then(task).catch((error: Error) => view.problem(error.message));
+    void work.then(showPrompt);
+  }
+
+  async function say(text: string): Promise<void> {
+    const input = readInput(text, known.length === 0 ? undefined : known);
+    if (input.kind === 'nothing') return;
+    if (typed.length < MOST_TYPED && !text.includes('\n')) typed.push(text);
+    if (live) view.typed(text);
+    if (input.kind === 'quit') return left.resolve(exitCodes.ok);
+    if (input.kind === 'wrong') return view.problem(input.reason);
+    if (!conversation) return;
+    if (input.kind === 'command') {
+      view.note(await conversation.command(input.text));
+      if (input.text.startsWith('/help')) view.note(HELP);
+      return;
+    }
+    const sent = await conversation.send(input.text);
+    if (sent.status === 'handled' && sent.reply !== undefined) view.note(sent.reply);
+    if (sent.status === 'queued') view.note('(queued: the agent is busy)');
+  }
+
+  async function decide({ id }: Approval, decision: Decision): Promise<void> {
+    view.answered(id);
+    await conversation?.answer(id, decision);
+  }
+
+  function interrupt(): void {
+    const at = now();
+    if (at - interruptedAt < AGAIN_MS) return left.resolve(exitCodes.ok);
+    interruptedAt = at;
+    if (view.isBusy && conversation) {
+      view.note('stopping the turn; Ctrl-C again leaves');
+      conversation.abort().catch((error: Error) => view.problem(`It could not be stopped: ${error.message}`));
+      return;
+    }
+    joiner.take();
+    stash.drop();
+    view.note('Ctrl-C again, or Ctrl-D, leaves');
+    showPrompt();
+  }
+
+  editor.on('line', onLine);
+  editor.on('SIGINT', interrupt);
+  editor.on('close', () => left.resolve(exitCodes.ok));
+  stdin.on('keypress', (_text: string | undefined, key: { readonly name?: string } | undefined) => {
+    if (key?.name === 'paste-start') isPasting = true;
+    if (key?.name === 'paste-end') isPasting = false;
+  });
+  const listening = new AbortController();
+  listenForSignals(options.interrupted, listening.signal, interrupt, () => left.resolve(exitCodes.ok));
+  const timer = setInterval(() => view.refresh(), REFRESH_MS);
+  if (isLive) stdout.write(PASTE.on);
+  try {
+    screen.line(style('dim', options.banner));
+    conversation = await Promise.race([options.join(view), options.lost]);
+    known = await Promise.race([conversation.commands(), options.lost]);
+    await Promise.race([conversation.open(options.messages), options.lost]);
+    showPrompt();
+    const code = await Promise.race([left.promise, options.lost]);
+    return { code, typed, busy: view.isBusy };
+  } finally {
+    clearInterval(timer);
+    listening.abort();
+    live?.close();
+    editor.close();
+    if (isLive) stdout.write(PASTE.off);
+  }
+}
+
+const HELP =
+  'In this terminal: !command runs a program, a backslash at the end of a line goes on with the next one, Tab completes\n' +
+  'commands, Ctrl-C stops the turn, Ctrl-C twice or Ctrl-D or /quit leaves.';
+
+function listenForSignals(ask: () => AbortSignal, until: AbortSignal, onInterrupt: () => void, onLeave: () => void): void {
+  const signal = ask();
+  signal.addEventListener(
+    'abort',
+    () => {
+      if (until.aborted) return;
+      if (signal.reason !== 'SIGINT') return onLeave();
+      onInterrupt();
+      listenForSignals(ask, until, onInterrupt, onLeave);
+    },
+    { once: true },
+  );
+}
+
+interface Stash {
+  take(): void;
+  giveBack(): void;
+  drop(): void;
+}
+
+/**
+ * What was being typed when a question came is put aside until it is answered: whoever presses Enter in that moment must not
+ * answer a question that they have not read.
+ */
+function createStash(editor: Interface, isLive: boolean): Stash {
+  let kept: string | undefined;
+  const clear = () => {
+    if (!isLive || editor.line === '') return;
+    editor.write(null, { ctrl: true, name: 'e' });
+    editor.write(null, { ctrl: true, name: 'u' });
+  };
+  return {
+    take() {
+      if (kept !== undefined) return;
+      kept = isLive ? editor.line : '';
+      clear();
+    },
+    giveBack() {
+      const text = kept;
+      kept = undefined;
+      if (text && isLive) editor.write(text);
+    },
+    drop: clear,
+  };
+}
