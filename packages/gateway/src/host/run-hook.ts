@@ -51,6 +51,11 @@ export type HookOutcome<Name extends HookName> =
   | ('refused' extends EndOf<Name> ? HookRefused<Name> : never)
   | ('claimed' extends EndOf<Name> ? HookClaimed<Name> : never);
 
+type ReadonlyList<Value> = Value extends (infer Item)[] ? readonly Item[] : Value;
+
+/** What a hook is run with: its event, whose lists may be lists that nobody changes. */
+export type HookInput<Name extends HookName> = { readonly [Key in keyof HookEvent<Name>]: ReadonlyList<HookEvent<Name>[Key]> };
+
 export interface HookRunner {
   /** Whether anybody takes part: an event that is dear to build need not be built for nobody. */
   has(name: HookName): boolean;
@@ -61,7 +66,7 @@ export interface HookRunner {
    */
   run<Name extends HookName>(
     name: Name,
-    event: HookEvent<Name>,
+    event: HookInput<Name>,
     options?: { readonly signal?: AbortSignal },
   ): HookOutcome<Name> | Promise<HookOutcome<Name>>;
   /** Waits for observers that nobody waited for, but not longer. */
@@ -189,8 +194,8 @@ export function createHookRunner({ registry, caller, clock, metrics }: HookRunne
   return {
     has: (name) => registry.handlers(name).length > 0,
     // The row says how this hook can end, and a test holds each merge to it.
-    run: <Name extends HookName>(name: Name, event: HookEvent<Name>, options?: { readonly signal?: AbortSignal }) =>
-      run(name, event as AnyEvent, options?.signal) as HookOutcome<Name> | Promise<HookOutcome<Name>>,
+    run: <Name extends HookName>(name: Name, event: HookInput<Name>, options?: { readonly signal?: AbortSignal }) =>
+      run(name, event as unknown as AnyEvent, options?.signal) as HookOutcome<Name> | Promise<HookOutcome<Name>>,
     drain: lanes.drain,
   };
 }
