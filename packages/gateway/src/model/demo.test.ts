@@ -162,6 +162,10 @@ test('it says when a tool failed and when it was not allowed', async () => {
 test('a summary names what was said and used', async () => {
   const messages = [user('My cat is Tom'), user('Summarize the conversation so far.')];
   assert.match(said(await ask(messages, { tools: [] })), /- My cat is Tom/);
+  const told = user(
+    'Sum up this conversation.\n\n<conversation>\nUser: list files\n\nAgent: Looking.\nCalls ls {"path":"."}\n</conversation>',
+  );
+  assert.match(said(await ask([told], { tools: [] })), /- list files\n\nTools that were used: ls\./);
 });
 
 test('an abort stops it between two words', async () => {

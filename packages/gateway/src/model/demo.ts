@@ -105,7 +105,7 @@ async function planAnswer({ messages, tools }: ModelRequest, { facts, models, no
     return { text: results.map((result) => tellResult(result, argumentsOf(messages, result.toolCallId))).join('\n\n') };
   const asked = messages.findLast((each) => each.role === 'user');
   const text = asked ? textOf(asked) : '';
-  if (/\bsummari[sz]e\b/i.test(text)) return { text: summary(messages, text) };
+  if (/^(sum up|summari[sz]e)\b/i.test(text)) return { text: summary(messages, text) };
   const found = findTask(text);
   if (found) {
     const { task, args } = found;
@@ -131,16 +131,17 @@ function help(text: string): string {
   return `${opening} You can ask me about\n\n${kinds.join('\n')}\n\nand I do these things with real tools:\n\n${tasks.join('\n')}\n\nFor anything else, add a real model: "How do I add a real model?"`;
 }
 
-// What a compaction asks for: the conversation in a few lines.
+// What a compaction asks for, too: the conversation in a few lines. It is in the messages, or told inside the question.
 function summary(messages: readonly Message[], text: string): string {
-  const said = messages
+  const before = messages
     .filter((each) => each.role === 'user')
     .map(textOf)
     .slice(0, -1);
-  const called = messages.flatMap((each) => (each.role === 'toolResult' ? [each.toolName] : []));
-  const lines =
-    said.length > 0 ? said.slice(-20).map((each) => `- ${quote(each)}`) : text.split('\n').slice(1, 40).map(quote).filter(Boolean);
-  return `The person said:\n${lines.join('\n')}\n\nTools that were used: ${[...new Set(called)].join(', ') || 'none'}.`;
+  const told = Array.from(text.matchAll(/^User: (.+)$/gm), ([, said]) => said ?? '');
+  const used = messages.flatMap((each) => (each.role === 'toolResult' ? [each.toolName] : []));
+  const called = Array.from(text.matchAll(/^Calls (\S+)/gm), ([, name]) => name ?? '');
+  const said = [...before, ...told].slice(-20).map((each) => `- ${quote(each)}`);
+  return `The person said:\n${said.join('\n') || '- nothing yet'}\n\nTools that were used: ${[...new Set([...used, ...called])].join(', ') || 'none'}.`;
 }
 
 function lastResults(messages: readonly Message[]): ToolResultMessage[] {

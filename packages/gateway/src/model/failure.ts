@@ -29,21 +29,13 @@ export class StreamFault extends Error {
 
 const MAX_MESSAGE = 500;
 
-export function failure(kind: FailureKind, message: string, place: FailurePlace, retryAfterMs?: number): ModelFailure {
-  const text = tidy(redact(message, place.secrets));
-  return { kind, message: text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-}
-
 /** `answered`: whether the server had begun to answer. */
 export function failureOf(error: unknown, answered: boolean, place: FailurePlace): ModelFailure {
   const facts = read(error);
   const kind = kindOf(facts, answered);
-  return failure(
-    kind,
-    textOf(kind, facts, place),
-    place,
-    kind === 'rate_limited' || kind === 'overloaded' ? retryAfter(facts, place.now) : undefined,
-  );
+  const message = tidy(redact(textOf(kind, facts, place), place.secrets));
+  const retryAfterMs = kind === 'rate_limited' || kind === 'overloaded' ? retryAfter(facts, place.now) : undefined;
+  return { kind, message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
 interface Facts {
@@ -58,6 +50,8 @@ interface Facts {
 }
 
 const MAX_CAUSES = 8;
+/** Texts around the one that says something. */
+const WRAPPER = /^(failed to process|fetch failed|terminated)/i;
 
 function read(error: unknown): Facts {
   const said: string[] = [];
@@ -83,7 +77,15 @@ function read(error: unknown): Facts {
     if (typeof each.responseBody === 'string' && body === '') body = each.responseBody.slice(0, 65_536);
     current = each.cause;
   }
-  return { said: said[0] ?? '', own, status, codes, names, headers, body: `${said.join(' ')} ${body}` };
+  return {
+    said: said.find((text) => !WRAPPER.test(text)) ?? said[0] ?? '',
+    own,
+    status,
+    codes,
+    names,
+    headers,
+    body: `${said.join(' ')} ${body}`,
+  };
 }
 
 function isStatus(value: unknown): boolean {
@@ -132,6 +134,9 @@ function textOf(kind: FailureKind, facts: Facts, { modelId, baseUrl, keyFrom, se
   const said = redact(facts.said, secrets).slice(0, 240).trim();
   const because = said === '' ? '' : `: ${said}`;
   const status = facts.status !== undefined && facts.status >= 300 ? ` (HTTP ${facts.status})` : '';
+  if (kind === 'aborted') return 'Stopped';
+  // What we refuse ourselves says it all.
+  if (facts.own === 'invalid_request' || facts.own === 'missing_key' || facts.own === 'unknown_model') return `${model}${because}`;
   switch (kind) {
     case 'unauthorized':
       return `${model}: the provider refused the key${status}${because}. ${keyFrom ? `Check ${keyFrom}` : 'Set keyEnv or keyFile of the model'}`;

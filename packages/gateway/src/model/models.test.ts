@@ -77,12 +77,12 @@ const missing: readonly [string, ModelConfig, Partial<ModelsOptions>, ModelFailu
     'missing_key',
     /one line/,
   ],
-  ['no address', { id: 'm', provider: 'openai-compatible' }, {}, 'invalid_request', /baseUrl/],
+  ['no address', { id: 'm', provider: 'openai-compatible' }, {}, 'unknown_model', /baseUrl/],
   [
     'a password in the address',
     { id: 'm', provider: 'openai-compatible', baseUrl: 'http://me:SECRET@host/v1' },
     {},
-    'invalid_request',
+    'unknown_model',
     /user or a password/,
   ],
 ];

@@ -2,8 +2,8 @@
 // building one per request costs more than the request.
 import type { ModelConfig, ModelInfo, ModelProvider } from '@tenon/protocol';
 import type { Clock } from '../../kernel/clock.ts';
-import { failure, type FailurePlace } from '../failure.ts';
-import type { Model, ModelEvent, ModelFailure, ModelRequest } from '../types.ts';
+import { StreamFault } from '../failure.ts';
+import type { Model, ModelEvent, ModelRequest } from '../types.ts';
 import type { OpenedModel } from './language-model.ts';
 import { loadProvider } from './load.ts';
 import { callOptions, type Asked } from './prompt.ts';
@@ -46,7 +46,7 @@ interface Access {
   readonly keyFrom: string | undefined;
 }
 
-type Found = { readonly access: Access } | { readonly missing: { kind: 'missing_key' | 'invalid_request'; reason: string } };
+type Found = { readonly access: Access } | { readonly missing: { kind: 'missing_key' | 'unknown_model'; reason: string } };
 
 export function createProviderModel(config: ModelConfig, deps: ProviderModelDeps): Model {
   const defaults = providerDefaults[config.provider];
@@ -67,54 +67,48 @@ export function createProviderModel(config: ModelConfig, deps: ProviderModelDeps
   }
 
   function open(access: Access): Promise<OpenedModel> {
-    cached ??= {
-      access,
-      opened: loadProvider(config.provider).then((openModel) =>
-        openModel({ config, name: config.name ?? config.id, baseUrl: access.baseUrl, key: access.key, fetch }),
-      ),
-    };
+    cached ??= { access, opened: load(access) };
     return cached.opened;
   }
 
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
-    const found = find();
-    if ('missing' in found) {
-      yield { type: 'failed', failure: refusal(config.id, found.missing) };
-      return;
-    }
-    const { access } = found;
-    const place = (): FailurePlace => ({
-      modelId: config.id,
-      baseUrl: access.baseUrl,
-      keyFrom: access.keyFrom,
-      secrets: access.key === undefined ? [] : [access.key],
-      now: deps.clock.now(),
-    });
-    let opened: OpenedModel;
+  async function load({ baseUrl, key }: Access): Promise<OpenedModel> {
     try {
-      opened = await open(access);
+      const openModel = await loadProvider(config.provider);
+      return openModel({ config, name: config.name ?? config.id, baseUrl, key, fetch });
     } catch (error) {
       cached = undefined;
       const why = error instanceof Error ? error.message : String(error);
-      const text = `Model "${config.id}": the code of the provider "${config.provider}" cannot be loaded: ${why}`;
-      yield { type: 'failed', failure: failure('invalid_request', text, place()) };
-      return;
+      throw new StreamFault('unknown_model', `the code of the provider "${config.provider}" cannot be loaded: ${why}`);
     }
-    const watch = openWatch(deps.clock, deps.idleTimeoutMs, signal);
-    watches.set(watch.signal, watch);
-    const answer = streamAnswer({
+  }
+
+  function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+    let access: Access | undefined;
+    return streamAnswer({
       config,
       clock: deps.clock,
-      watch,
-      place,
-      metadataKey: opened.metadataKey,
-      open: async () => (await opened.model.doStream({ ...callOptions(request, asked, opened), abortSignal: watch.signal })).stream,
+      openWatch: () => openWatch(deps.clock, deps.idleTimeoutMs, signal),
+      async open(watch) {
+        const found = find();
+        if ('missing' in found) throw new StreamFault(found.missing.kind, `it cannot be asked: ${found.missing.reason}`);
+        access = found.access;
+        const opened = await open(access);
+        watches.set(watch.signal, watch);
+        const { stream } = await opened.model.doStream({ ...callOptions(request, asked, opened), abortSignal: watch.signal });
+        return { stream, metadataKey: opened.metadataKey };
+      },
+      place: () => ({
+        modelId: config.id,
+        baseUrl: access?.baseUrl ?? '',
+        keyFrom: access?.keyFrom,
+        secrets: access?.key === undefined ? [] : [access.key],
+        now: deps.clock.now(),
+      }),
+      failed({ kind }) {
+        // The key may have been changed meanwhile: the next request looks for it again.
+        if (kind === 'unauthorized') cached = undefined;
+      },
     });
-    for await (const event of answer) {
-      // The key may have been changed meanwhile: the next request looks for it again.
-      if (event.type === 'failed' && event.failure.kind === 'unauthorized') cached = undefined;
-      yield event;
-    }
   }
 
   return {
@@ -136,21 +130,17 @@ export function createProviderModel(config: ModelConfig, deps: ProviderModelDeps
   };
 }
 
-function refusal(modelId: string, { kind, reason }: { kind: 'missing_key' | 'invalid_request'; reason: string }): ModelFailure {
-  return { kind, message: `Model "${modelId}" cannot be asked: ${reason}`.slice(0, 512) };
-}
-
 /** A key is one line; more than this is some other file. */
 const MAX_KEY_LENGTH = 8_192;
 
 function findAccess(config: ModelConfig, { env, readSecretFile }: ProviderModelDeps): Found {
   const defaults = providerDefaults[config.provider];
   const baseUrl = config.baseUrl ?? defaults.baseUrl;
-  if (baseUrl === undefined) return { missing: { kind: 'invalid_request', reason: 'set its baseUrl, such as http://127.0.0.1:11434/v1' } };
-  if (!URL.canParse(baseUrl)) return { missing: { kind: 'invalid_request', reason: 'its baseUrl is not an address' } };
+  if (baseUrl === undefined) return { missing: { kind: 'unknown_model', reason: 'set its baseUrl, such as http://127.0.0.1:11434/v1' } };
+  if (!URL.canParse(baseUrl)) return { missing: { kind: 'unknown_model', reason: 'its baseUrl is not an address' } };
   const { username, password } = new URL(baseUrl);
   if (username !== '' || password !== '') {
-    return { missing: { kind: 'invalid_request', reason: 'its baseUrl holds a user or a password; use keyEnv or keyFile' } };
+    return { missing: { kind: 'unknown_model', reason: 'its baseUrl holds a user or a password; use keyEnv or keyFile' } };
   }
   const address = baseUrl.replace(/\/+$/, '');
   if (config.keyFile !== undefined) return fromFile(config.keyFile, address, readSecretFile);

@@ -2,34 +2,38 @@
 // Nothing is tried again here; the agent decides that.
 import type { ModelConfig, Usage } from '@tenon/protocol';
 import type { Clock } from '../../kernel/clock.ts';
-import { failure, failureOf, StreamFault, type FailurePlace } from '../failure.ts';
+import { failureOf, StreamFault, type FailurePlace } from '../failure.ts';
 import { createMessageBuilder, noUsage, priced, type MessageBuilder } from '../message.ts';
-import type { ModelEvent } from '../types.ts';
+import type { ModelEvent, ModelFailure } from '../types.ts';
 import type { StreamPart } from './language-model.ts';
 import type { Watch } from './watch.ts';
 
 export interface StreamPlan {
   readonly config: ModelConfig;
   readonly clock: Clock;
-  readonly watch: Watch;
+  openWatch(): Watch;
+  /** Finds the key, loads the provider and sends the request. */
+  open(watch: Watch): Promise<Opened>;
   place(): FailurePlace;
-  /** Sends the request. */
-  open(): Promise<ReadableStream<StreamPart>>;
+  failed(failure: ModelFailure): void;
+}
+
+export interface Opened {
+  readonly stream: ReadableStream<StreamPart>;
   /** Where the provider keeps what it wants back. */
   readonly metadataKey: string;
 }
 
 /** Contract: must not throw; ends with exactly one `end` or `failed`. */
 export async function* streamAnswer(plan: StreamPlan): AsyncGenerator<ModelEvent, void, undefined> {
-  const { config, clock, watch } = plan;
+  const { config, clock } = plan;
+  const watch = plan.openWatch();
   const builder = createMessageBuilder(config.provider, config.id);
   let reader: ReadableStreamDefaultReader<StreamPart> | undefined;
-  let answered = false;
   try {
-    const stream = await opened(plan);
-    reader = stream.getReader();
-    answered = true;
-    const reading = reader;
+    const { stream, metadataKey } = await openUnder(watch, plan);
+    const reading = stream.getReader();
+    reader = reading;
     watch.onGiveUp(() => void reading.cancel().catch(() => undefined));
     for (;;) {
       watch.waiting(true);
@@ -43,21 +47,19 @@ export async function* streamAnswer(plan: StreamPlan): AsyncGenerator<ModelEvent
         yield { type: 'end', message: builder.build({ stopReason: stopReasonOf(part, builder), usage, timestamp: clock.now() }) };
         return;
       }
-      const event = eventOf(part, builder, plan.metadataKey);
+      const event = eventOf(part, builder, metadataKey);
       if (builder.excess !== undefined) throw new StreamFault('bad_output', `the answer is too large: ${builder.excess}`);
       if (event) yield event;
     }
   } catch (error) {
-    const reason =
-      watch.fault?.kind === 'aborted'
-        ? failure('aborted', 'Stopped', plan.place())
-        : failureOf(watch.fault ?? error, answered, plan.place());
+    const failure = failureOf(watch.fault ?? error, reader !== undefined, plan.place());
+    plan.failed(failure);
     const partial = builder.partial({
-      stopReason: reason.kind === 'aborted' ? 'aborted' : 'error',
-      errorMessage: reason.message,
+      stopReason: failure.kind === 'aborted' ? 'aborted' : 'error',
+      errorMessage: failure.message,
       timestamp: clock.now(),
     });
-    yield { type: 'failed', failure: reason, ...(partial ? { partial } : {}) };
+    yield { type: 'failed', failure, ...(partial ? { partial } : {}) };
   } finally {
     // Also when the reader of the events has gone away in the middle.
     watch.end();
@@ -66,11 +68,12 @@ export async function* streamAnswer(plan: StreamPlan): AsyncGenerator<ModelEvent
 }
 
 // A provider's code that ignores the signal must not hold us.
-async function opened({ open, watch }: StreamPlan): Promise<ReadableStream<StreamPart>> {
-  const opening = open();
-  const stream = await Promise.race([opening, watch.givenUp]);
-  if (stream) return stream;
-  opening.then((late) => late.cancel()).catch(() => undefined);
+async function openUnder(watch: Watch, { open }: StreamPlan): Promise<Opened> {
+  if (watch.fault) throw watch.fault;
+  const opening = open(watch);
+  const opened = await Promise.race([opening, watch.givenUp]);
+  if (opened) return opened;
+  opening.then(({ stream }) => stream.cancel()).catch(() => undefined);
   throw watch.fault ?? new StreamFault('aborted', 'stopped');
 }
 

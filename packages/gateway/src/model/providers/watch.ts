@@ -119,10 +119,7 @@ export function watchedFetch(inner: typeof fetch, watches: Watches): typeof fetc
     const response = await inner(input, { ...init, redirect: 'manual' });
     if (response.status < 200 || (response.status >= 300 && response.status < 400)) {
       await response.body?.cancel();
-      throw new StreamFault(
-        'invalid_request',
-        `the server redirects elsewhere (HTTP ${response.status}); put the final address into baseUrl`,
-      );
+      throw new StreamFault('unreachable', `the server redirects elsewhere (HTTP ${response.status}); put the final address into baseUrl`);
     }
     if (!watch || !response.body) return response;
     watch.bytes(0, !response.ok);
