@@ -34,7 +34,38 @@ export const examples: Examples = {
   'sessions.patch': async (world) => ({ key: await newSession(world), title: 'Other title', label: null, archived: true, ifRevision: 1 }),
   'sessions.reset': async (world) => ({ key: await newSession(world) }),
   'sessions.delete': async (world) => ({ key: await newSession(world) }),
+  'sessions.tree': async (world) => ({ key: (await newTranscript(world)).key, limit: 5 }),
+  'sessions.branch': async (world) => {
+    const { key, entryId } = await newTranscript(world);
+    return { key, entryId };
+  },
+  'sessions.rewind': async (world) => ({ key: await newConversation(world), turns: 1 }),
+  'sessions.fork': async (world) => ({ key: (await newTranscript(world)).key, newKey: `agent:main:forked-${world.next()}` }),
+  'sessions.label': async (world) => ({ ...(await newTranscript(world)), label: 'label' }),
+  'sessions.contextEdit': async (world) => ({ ...(await newTranscript(world)), replacement: null }),
+  'sessions.compact': async (world) => ({ key: (await newTranscript(world)).key }),
+  'sessions.export': async (world) => ({ key: (await newTranscript(world)).key }),
+  'sessions.import': ({ next }) => ({ key: `agent:main:imported-${next()}`, jsonl: transcriptFile, title: 'Imported' }),
+  'chat.send': ({ next }) => ({ sessionKey: `agent:main:chat-${next()}`, message: 'What are you?', idempotencyKey: `chat-${next()}` }),
+  'chat.history': async (world) => ({ sessionKey: (await newTranscript(world)).key, limit: 5 }),
+  'chat.abort': async (world) => ({ sessionKey: (await newTranscript(world)).key }),
+  'chat.inject': async (world) => ({ sessionKey: (await newTranscript(world)).key, message: 'A note' }),
+  agent: ({ next }) => ({ message: 'What are you?', idempotencyKey: `run-${next()}` }),
+  'agent.wait': async (world) => ({ runId: await newRun(world, 'What are you?'), timeoutMs: 10_000 }),
+  'agents.list': () => ({}),
+  'models.list': () => ({}),
+  'models.probe': () => ({ id: 'demo' }),
+  'tools.catalog': () => ({}),
+  'tools.effective': async (world) => ({ sessionKey: (await newTranscript(world)).key }),
+  'commands.list': () => ({}),
+  'commands.run': async (world) => ({ sessionKey: (await newTranscript(world)).key, text: '/help' }),
+  'usage.get': () => ({}),
+  'approvals.list': () => ({ state: 'pending', limit: 5 }),
+  'approvals.resolve': async (world) => ({ id: await newApproval(world), decision: 'deny' }),
+  'approvals.rules': () => ({ limit: 5 }),
+  'approvals.forget': async (world) => ({ id: await newRule(world) }),
   'tokens.create': ({ next }) => ({ name: `token ${next()}`, scopes: ['operator.read'] }),
+  'signin.create': () => ({ scopes: ['operator.read'] }),
   'tokens.rotate': async ({ admin }) => ({ id: (await mintToken(admin, ['operator.read'])).id }),
   'tokens.revoke': async ({ admin }) => ({ id: (await mintToken(admin, ['operator.read'])).id }),
   'tokens.list': () => ({}),
@@ -50,6 +81,53 @@ async function newSession({ admin, next }: World): Promise<string> {
   const { payload } = await admin.request('sessions.create', { key: `agent:main:session-${next()}`, title: 'Title' });
   return payload.session.key;
 }
+
+async function newTranscript(world: World): Promise<{ key: string; entryId: string }> {
+  const key = await newSession(world);
+  const { payload } = await world.admin.request('chat.inject', { sessionKey: key, message: 'A note' });
+  return { key, entryId: payload.entry.id };
+}
+
+async function newRun({ admin, next }: World, message: string, sessionKey = `agent:main:run-${next()}`): Promise<string> {
+  const { payload } = await admin.request('chat.send', { sessionKey, message, idempotencyKey: `example-${next()}` });
+  return payload.runId;
+}
+
+/** A session with one message and its answer. */
+async function newConversation(world: World): Promise<string> {
+  const sessionKey = `agent:main:talk-${world.next()}`;
+  const runId = await newRun(world, 'What are you?', sessionKey);
+  await world.admin.request('agent.wait', { runId, timeoutMs: 10_000 });
+  return sessionKey;
+}
+
+/** A question that waits: the demo model writes a note when it is asked to. */
+async function newApproval(world: World): Promise<string> {
+  const sessionKey = `agent:main:ask-${world.next()}`;
+  await newRun(world, `Write a note: example ${world.next()}`, sessionKey);
+  const { payload } = await world.admin.find((frame) => frame.event === 'approval.requested' && frame.payload.sessionKey === sessionKey);
+  return payload.approval.id;
+}
+
+async function newRule(world: World): Promise<string> {
+  await world.admin.request('approvals.resolve', { id: await newApproval(world), decision: 'allow-always' });
+  const { payload } = await world.admin.request('approvals.rules', { limit: 1 });
+  return payload.rules[0].id;
+}
+
+/** Two entries as pi writes them. */
+const transcriptFile = [
+  { type: 'session', version: 3, id: 'example', timestamp: '2026-01-01T00:00:00.000Z', cwd: '/' },
+  {
+    type: 'message',
+    id: 'a1b2c3d4',
+    parentId: null,
+    timestamp: '2026-01-01T00:00:01.000Z',
+    message: { role: 'user', content: 'Hello', timestamp: 1767225601000 },
+  },
+]
+  .map((line) => JSON.stringify(line))
+  .join('\n');
 
 function newPairing({ gateway, next }: World): Promise<string> {
   return askToPair(gateway, createDevice(), ['operator.read'], `127.2.${next() % 250}.${next() % 250}`);

@@ -1,7 +1,8 @@
 // The composition root: builds every part, and closes them in reverse. The only file that knows all of them.
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { limits, type Settings } from '@tenon/protocol';
+import { expandScopes, limits, type Settings } from '@tenon/protocol';
+import { openAgents, type AgentParts } from './agent/open-agents.ts';
 import type { Config } from './config.ts';
 import { HOME_KEY_FILE, LOG_FOLDER, openHomeSecrets, prepareHome, renewToken, RUNNING_FILE } from './home.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
@@ -11,6 +12,7 @@ import { openLogBook } from './kernel/log.ts';
 import { createMetrics } from './kernel/metrics.ts';
 import { isLoopback } from './net/address.ts';
 import { createAuthenticator } from './net/auth.ts';
+import { createPageFiles } from './net/page-files.ts';
 import { type NetServer, openNetServer } from './net/server.ts';
 import { createConfigService } from './rpc/config-service.ts';
 import { createConnections } from './rpc/connections.ts';
@@ -21,6 +23,7 @@ import type { Services } from './rpc/handler.ts';
 import { handlers } from './rpc/handlers.ts';
 import { createHealthBoard } from './rpc/health.ts';
 import { createIncidents } from './rpc/incidents.ts';
+import { createSignIn } from './rpc/signin.ts';
 import { createTokenMint, digestOf } from './rpc/token-mint.ts';
 import { registerGauges, startUpkeep } from './rpc/upkeep.ts';
 import { initialiseAuditHead, openAuditKeeper } from './store/audit-head.ts';
@@ -35,12 +38,15 @@ export interface GatewayOptions {
   /** In place of the one of the token file. */
   readonly token?: string;
   readonly clock?: Clock;
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface RunningGateway {
   readonly url: string;
   readonly port: number;
   readonly tokenFile: string;
+  /** The address of the page with a code that signs one browser in, once. */
+  readonly signInUrl: string;
   readonly warnings: readonly string[];
   /** Drains within the budget, then closes; a second call does not wait any longer. */
   stop(reason: string): Promise<void>;
@@ -60,7 +66,13 @@ export class StartError extends Error {
 /** For closing everything once draining is over. */
 const CLOSE_WITHIN_MS = limits.closeGraceMs.value + 1_000;
 
-export async function startGateway({ config, version, token, clock = systemClock }: GatewayOptions): Promise<RunningGateway> {
+export async function startGateway({
+  config,
+  version,
+  token,
+  clock = systemClock,
+  env = process.env,
+}: GatewayOptions): Promise<RunningGateway> {
   const { home, settings } = config;
   const warnings = checkExposure(settings);
   const closers: (() => unknown)[] = [];
@@ -102,12 +114,17 @@ export async function startGateway({ config, version, token, clock = systemClock
       },
     });
     let events: EventHub | undefined;
+    let agents: AgentParts | undefined;
     const early: StoredEvent[] = [];
     const store = closing(
       await openStore(
         { home, engine: settings['store.engine'], url: settings['store.url'], maxBytes: settings['store.maxBytes'], now: startedAt },
         {
-          events: (batch) => (events ? events.committed(batch) : early.push(...batch)),
+          events: (batch) => {
+            if (events) events.committed(batch);
+            else early.push(...batch);
+            agents?.committed(batch);
+          },
           auditHead: (head) => auditKeeper.moved(head),
           health: (state) => health.set('store', state.ok ? undefined : state.reason),
         },
@@ -144,7 +161,30 @@ export async function startGateway({ config, version, token, clock = systemClock
     }
 
     let net: NetServer | undefined;
+    agents = closing(
+      openAgents({
+        home,
+        settings,
+        configFile: config.file,
+        version,
+        startedAt,
+        env,
+        store,
+        clock,
+        log,
+        metrics,
+        publish: (said) => hub.publish('agent', said),
+        gatewayUrl: () => net?.url ?? '',
+        gatewayPort: () => net?.port ?? 0,
+        health: () => health.snapshot().problems?.map(({ part, reason }) => `${part}: ${reason}`) ?? [],
+      }),
+      (opened) => opened.close(),
+    );
+    const { turns } = agents;
+    const mint = createTokenMint(secrets.key);
+    const signIn = createSignIn({ clock, gatewayUrl: () => net?.url ?? '' });
     const services: Services = {
+      ...agents,
       store,
       clock,
       log,
@@ -154,7 +194,8 @@ export async function startGateway({ config, version, token, clock = systemClock
       events: hub,
       config: configService,
       doctor: createDoctor({ home, store, logBook, warnings, auditChain }),
-      mint: createTokenMint(secrets.key),
+      mint,
+      signIn,
       about: { version, startedAt, url: () => net?.url ?? '', warnings, auditChain },
       shutdown: (reason) => void stop(reason),
     };
@@ -183,6 +224,13 @@ export async function startGateway({ config, version, token, clock = systemClock
           version,
           warnings,
           bootId,
+          store,
+          mint,
+          signIn,
+          page: createPageFiles(join(import.meta.dirname, 'page'), (error) => log.error({ error }, 'cannot read the files of the page')),
+          turns,
+          agents: agents.agents,
+          models: agents.models,
         },
       ),
       (opened) => opened.close(),
@@ -190,6 +238,8 @@ export async function startGateway({ config, version, token, clock = systemClock
     const running = net;
 
     closing(startUpkeep({ home, store, clock, log, health, connections, events: hub }), (upkeep) => upkeep.stop());
+    await turns.resume();
+    agents.hooks.run('gateway_start', { port: running.port });
     registerGauges(metrics, { store, clock, health, connections, events: hub, startedAt });
 
     const runningFile = join(home, RUNNING_FILE);
@@ -208,11 +258,16 @@ export async function startGateway({ config, version, token, clock = systemClock
       draining = true;
       log.info({ reason }, 'stopping: draining');
       hub.publish('shutdown', { reason });
+      agents?.hooks.run('gateway_stop', { reason });
       const spent = Promise.withResolvers<void>();
       hurry = spent.resolve;
       const budget = clock.after(configService.settings['gateway.shutdownBudgetMs'], spent.resolve);
       // Also lets the answer of `gateway.shutdown` itself leave.
-      await Promise.race([running.drain().then(() => new Promise((resolve) => setImmediate(resolve))), spent.promise]);
+      const budgetMs = configService.settings['gateway.shutdownBudgetMs'];
+      await Promise.race([
+        Promise.all([turns.park(budgetMs / 2), running.drain()]).then(() => new Promise((resolve) => setImmediate(resolve))),
+        spent.promise,
+      ]);
       const stopRecord = { actor: 'gateway', action: 'gateway.stop', target: 'gateway', details: { reason }, at: clock.now() };
       await Promise.race([store.write('audit.append', stopRecord).catch(() => {}), spent.promise]);
       budget.cancel();
@@ -227,6 +282,11 @@ export async function startGateway({ config, version, token, clock = systemClock
       last.cancel();
     }
 
+    function signInUrl(): string {
+      const scopes = ['operator.admin'] as const;
+      return signIn.url(signIn.create({ scopes, by: 'gateway', held: expandScopes(scopes) }).id) ?? running.url;
+    }
+
     writeFileDurably(
       runningFile,
       `${JSON.stringify({ url: running.url, port: running.port, pid: process.pid, tokenFile: secrets.tokenFile, startedAt, engine: store.engine, store: store.location })}\n`,
@@ -236,7 +296,15 @@ export async function startGateway({ config, version, token, clock = systemClock
     store
       .write('audit.append', { actor: 'gateway', action: 'gateway.start', target: 'gateway', details: { version }, at: startedAt })
       .catch((error: unknown) => log.error({ error }, 'cannot write an audit record'));
-    return { url: running.url, port: running.port, tokenFile: secrets.tokenFile, warnings, stop, stopped: stopped.promise };
+    return {
+      url: running.url,
+      port: running.port,
+      tokenFile: secrets.tokenFile,
+      signInUrl: signInUrl(),
+      warnings,
+      stop,
+      stopped: stopped.promise,
+    };
   } catch (error) {
     for (const close of closers) await Promise.resolve(close()).catch(() => {});
     throw toStartError(error, config);

@@ -35,9 +35,9 @@ export function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(commands, name);
 }
 
-/** The command that a text is, if it is one: its word and what follows. */
+/** The command that a text is, if it is one: its word and what follows. A space in front makes it plain text. */
 export function parseCommand(text: string): { readonly name: string; readonly rest: string } | undefined {
-  const match = /^\/([a-z][a-z0-9_-]{0,63})(?:\s+([\s\S]*))?$/.exec(text.trim());
+  const match = /^\/([a-z][a-z0-9_-]{0,63})(?:\s+([\s\S]*))?$/.exec(text.trimEnd());
   return match ? { name: match[1]!, rest: (match[2] ?? '').trim() } : undefined;
 }
 

@@ -57,16 +57,14 @@ export const SUMMARY_SYSTEM = [
 /** The part of the path before the cut, as one text to sum up. */
 export function summaryRequest(path: readonly Entry[], firstKeptEntryId: string, instructions: string | undefined, at: number): Message[] {
   const cut = path.findIndex((entry) => entry.id === firstKeptEntryId);
-  const before = messagesOf(path.slice(0, cut));
-  const text = before.map(asText).join('\n\n');
+  return summaryOf(path.slice(0, cut), instructions, at);
+}
+
+export function summaryOf(entries: readonly Entry[], instructions: string | undefined, at: number): Message[] {
+  const text = messagesOf(entries).map(asText).join('\n\n');
   const wish = instructions ? `\n\nKeep in mind above all: ${instructions}` : '';
-  return [
-    {
-      role: 'user',
-      content: [{ type: 'text', text: `Sum up this conversation.${wish}\n\n<conversation>\n${text}\n</conversation>` }],
-      timestamp: at,
-    },
-  ];
+  const question = `Sum up this conversation.${wish}\n\n<conversation>\n${text}\n</conversation>`;
+  return [{ role: 'user', content: [{ type: 'text', text: question }], timestamp: at }];
 }
 
 /** Of one message in a summary request, so that one long output does not crowd out the rest. */

@@ -19,6 +19,7 @@ import {
   type UserMessage,
 } from '@tenon/protocol';
 import { Type, type Static } from 'typebox';
+import { checkImages } from './images.ts';
 
 export interface Completion {
   /** As the client wrote it; the answer repeats it. */
@@ -153,10 +154,9 @@ function imageOf(url: string, place: string): ImageBlock {
     throw invalid(place, `${place} must be a data: URL in base64; the gateway fetches no images from elsewhere for a client`);
   const known = imageTypes.find((each) => each === mimeType);
   if (known === undefined) throw invalid(place, `${place} must be ${imageTypes.join(', ')}`);
-  const data = url.slice(comma + 1);
-  if (data.length > limits.imageBytes.value) throw tooLarge(place, `${place} is larger than ${limits.imageBytes.value} bytes in base64`);
-  if (data.length === 0 || data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) throw invalid(place, `${place} is not base64`);
-  return { type: 'image', mimeType: known, data };
+  const image: ImageBlock = { type: 'image', mimeType: known, data: url.slice(comma + 1) };
+  checkImages([image], () => place);
+  return image;
 }
 
 function isPresent(value: unknown): boolean {

@@ -32,7 +32,7 @@ export async function permit(turn: Turn, { tool, callId, args, asked }: Wanted):
   if ('refused' in prepared) return prepared;
   const { deps, control } = turn;
   const mode = modeOf(turn);
-  const said = judge(prepared, mode, deps.execPolicy);
+  const said = judge(prepared, mode, await deps.execPolicy());
   if (said.verdict === 'deny') return { refused: `Refused: ${said.reason}` };
   const digest = digestOf(tool.name, prepared);
   if (mode === 'bypass' && prepared.risk !== 'read') {
@@ -93,7 +93,7 @@ async function prepare(turn: Turn, tool: Tool, callId: string, args: JsonObject)
 async function execEnv(turn: Turn): Promise<{ env?: Record<string, string> }> {
   const { hooks, sandbox } = turn.deps;
   if (!hooks.has('resolve_exec_env')) return {};
-  const host = sandbox.kind === 'none' ? 'gateway' : 'sandbox';
+  const host = (await sandbox()).kind === 'none' ? 'gateway' : 'sandbox';
   const resolved = await hooks.run('resolve_exec_env', { ...hookContextOf(turn), toolName: 'exec', host, env: {} });
   return { env: resolved.event.env };
 }

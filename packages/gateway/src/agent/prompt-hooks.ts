@@ -53,7 +53,7 @@ export async function preparePrompt(turn: Turn): Promise<Prompt | RunEnd> {
   const basis = systemPrompt({
     agentName: turn.agent.name,
     workspace: turn.workspace,
-    sandbox: turn.deps.sandbox.kind === 'none' ? 'Programs run without a sandbox.' : 'Programs run in a sandbox.',
+    sandbox: (await turn.deps.sandbox()).kind === 'none' ? 'Programs run without a sandbox.' : 'Programs run in a sandbox.',
     today: new Date(turn.deps.clock.now()).toISOString().slice(0, 10),
     agentPrompt: turn.agent.prompt,
     extra: turn.options.extraSystemPrompt,

@@ -26,8 +26,9 @@ export interface TurnDeps {
   readonly agents: AgentBook;
   readonly tools: readonly Tool[];
   readonly approvals: Approvals;
-  readonly execPolicy: ExecPolicy;
-  readonly sandbox: SandboxState;
+  /** Known once a sandbox was looked for. */
+  readonly execPolicy: () => Promise<ExecPolicy>;
+  readonly sandbox: () => Promise<SandboxState>;
   readonly bounds: TurnBounds;
   /** To everybody who watches; nothing of it is kept. */
   readonly publish: (said: RunStream) => void;

@@ -1,5 +1,6 @@
 // What a handler gets and gives. A method without a handler, or a handler without a row, does not compile.
 import type { KeyedMethod, MethodName, Params, Result } from '@tenon/protocol';
+import type { AgentParts } from '../agent/open-agents.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log, LogBook } from '../kernel/log.ts';
 import type { WriteArgs, WriteName, WriteResult } from '../store/operations.ts';
@@ -14,7 +15,8 @@ import type { SignIn } from './signin.ts';
 import type { TokenMint } from './token-mint.ts';
 
 /** The parts that handlers work with. */
-export interface Services {
+export interface Services
+  extends Pick<AgentParts, 'hooks' | 'models' | 'agents' | 'tools' | 'turns' | 'transcripts' | 'commands' | 'sandbox' | 'execPolicy'> {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;

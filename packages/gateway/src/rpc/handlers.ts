@@ -1,7 +1,17 @@
 // Every method's handler. Leaving one out does not compile.
 import type { Handlers } from './handler.ts';
 import { accessHandlers } from './methods/access.ts';
+import { agentHandlers } from './methods/agents.ts';
+import { chatHandlers } from './methods/chat.ts';
 import { sessionHandlers } from './methods/sessions.ts';
 import { systemHandlers } from './methods/system.ts';
+import { transcriptHandlers } from './methods/transcripts.ts';
 
-export const handlers: Handlers = { ...systemHandlers, ...sessionHandlers, ...accessHandlers };
+export const handlers: Handlers = {
+  ...systemHandlers,
+  ...sessionHandlers,
+  ...transcriptHandlers,
+  ...chatHandlers,
+  ...agentHandlers,
+  ...accessHandlers,
+};

@@ -47,9 +47,11 @@ export function* importEntries(args: {
   fields: SessionFields;
   entries: readonly Entry[];
   leafId: string | null;
+  /** Lines that were left out; told back with the answer. */
+  skipped?: number;
   at: number;
-}): Operation<{ session: Session; entries: number }> {
-  const { key, fields, entries, leafId, at } = args;
+}): Operation<{ session: Session; entries: number; skipped: number }> {
+  const { key, fields, entries, leafId, skipped = 0, at } = args;
   if (entries.length > IMPORT_ENTRIES) {
     refuse('TOO_LARGE', `The import has ${entries.length} entries, more than ${IMPORT_ENTRIES}`);
   }
@@ -63,7 +65,7 @@ export function* importEntries(args: {
       insert into entries (session_id, id, parent_id, type, role, run_id, at, preview, label_of, body) values ${joinSql(values, ', ')}`);
   }
   const { session } = yield* announce('import', toSession(row), at);
-  return { session, entries: entries.length };
+  return { session, entries: entries.length, skipped };
 }
 
 function valuesOf(sessionId: string, entry: Entry): Sql {

@@ -6,6 +6,7 @@ import { announceQueued, emitChat } from './chat-events.ts';
 import { appendOnLeaf, type DraftOf } from './entries.ts';
 import { type Content, contentOf, lockRun, requireRunning, runOver, type RunRow, toRun } from './run-row.ts';
 import { announce, insertSession, lockSession, notFound, requireSession, settleStatus, toSession } from './session-row.ts';
+import { wordsOf } from './session-words.ts';
 import { all, change, type Dialect, one, type Operation, refuse, type Row, sql } from './sql.ts';
 import { addUsage, parseUsage, withCall } from './usage.ts';
 import type { Entry, EntryDraft, JsonObject, Run, RunEnd, Usage } from '@tenon/protocol';
@@ -13,30 +14,42 @@ import type { Entry, EntryDraft, JsonObject, Run, RunEnd, Usage } from '@tenon/p
 /** The limit `queuedRuns` of the protocol: the writer's thread does without its schemas. */
 export const QUEUED_RUNS = 100;
 
-/** Takes a message in; the session is made where there is none. `created`: whether it was. */
+/**
+ * Takes a message in; the session is made where there is none (`created`). Without a mode, what the session says, else the
+ * default. A session without a title gets this one. `busy`: something runs or waits in it already.
+ */
 export function* acceptRun(
   args: {
     key: string;
     runId: string;
     content: Content;
-    mode: Run['mode'];
+    mode?: Run['mode'];
+    defaultMode?: Run['mode'];
     trigger: Run['trigger'];
     principal: string;
     options: JsonObject;
+    title?: string;
     at: number;
   },
   dialect: Dialect,
-): Operation<{ run: Run; created: boolean }> {
-  const { key, runId, content, at } = args;
+): Operation<{ run: Run; created: boolean; busy: boolean }> {
+  const { key, runId, content, at, title = '' } = args;
   const known = yield* lockSession(key, dialect);
-  const session = known ?? (yield* insertSession(key, {}, at, { status: 'queued' })) ?? notFound(key);
+  const session = known ?? (yield* insertSession(key, { title }, at, { status: 'queued' })) ?? notFound(key);
+  if (session.title === '' && title !== '') {
+    const named = yield* one(sql`
+      update sessions set title = ${title}, words = ${wordsOf(key, title)}, revision = revision + 1 where key = ${key} returning *`);
+    if (named) yield* announce('patch', toSession(named), at);
+  }
+  const mode = args.mode ?? (session.queue as Run['mode'] | null) ?? args.defaultMode ?? 'collect';
+  const busy = yield* one(sql`select 1 as found from runs where session_key = ${key} and state in ('queued', 'running') limit 1`);
   const waiting = yield* one<{ n: number }>(sql`select count(*) as n from runs where session_key = ${key} and state = 'queued'`);
   if ((waiting?.n ?? 0) >= QUEUED_RUNS) {
     refuse('CONFLICT', `${QUEUED_RUNS} messages wait in session "${key}" already; wait for the agent, or stop it`, { code: 'QUEUE_FULL' });
   }
   const row = yield* one(sql`
     insert into runs (run_id, session_key, session_id, state, mode, origin, principal, message, options, created_at, usage)
-    values (${runId}, ${key}, ${session.session_id}, 'queued', ${args.mode}, ${args.trigger}, ${args.principal}, ${JSON.stringify(content)},
+    values (${runId}, ${key}, ${session.session_id}, 'queued', ${mode}, ${args.trigger}, ${args.principal}, ${JSON.stringify(content)},
       ${JSON.stringify(args.options)}, ${at}, '[]')
     on conflict (run_id) do nothing
     returning *`);
@@ -44,7 +57,7 @@ export function* acceptRun(
   if (!known) yield* announce('create', toSession(session), at);
   yield* announceQueued(key, runId, content, at);
   yield* settleStatus(key, at);
-  return { run: toRun(row), created: !known };
+  return { run: toRun(row), created: !known, busy: busy !== undefined };
 }
 
 /**

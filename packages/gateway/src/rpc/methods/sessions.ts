@@ -1,6 +1,8 @@
-import { DEFAULT_AGENT_ID, GatewayError } from '@tenon/protocol';
+import { DEFAULT_AGENT_ID, GatewayError, type PermissionMode, type Scope } from '@tenon/protocol';
+import { deleteSession, resetSession } from '../../agent/session-life.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { Handlers } from '../handler.ts';
+import type { Principal } from '../principal.ts';
 
 const DEFAULT_PAGE = 50;
 
@@ -10,20 +12,41 @@ export const sessionHandlers = {
 
   'sessions.get': ({ key }, { store }) => store.read('sessions.get', { key }),
 
-  'sessions.create': ({ key, agentId, idempotencyKey: _, ...fields }, { commit, clock }) => {
+  'sessions.create': ({ key, agentId, idempotencyKey: _, ...fields }, { commit, clock, principal }) => {
+    requireForMode(fields.permissions, principal);
     if (key !== undefined && agentId !== undefined && !key.startsWith(`agent:${agentId}:`)) {
       throw new GatewayError('INVALID_REQUEST', `params/key "${key}" is not under the agent "${agentId}"`);
     }
     return commit('sessions.create', { key: key ?? `agent:${agentId ?? DEFAULT_AGENT_ID}:${newKey()}`, fields, at: clock.now() });
   },
 
-  'sessions.patch': ({ key, ifRevision, idempotencyKey: _, ...fields }, { commit, clock }) =>
-    commit('sessions.patch', { key, fields, at: clock.now(), ...(ifRevision === undefined ? {} : { ifRevision }) }),
+  'sessions.patch': ({ key, ifRevision, idempotencyKey: _, ...fields }, { commit, clock, principal }) => {
+    requireForMode(fields.permissions, principal);
+    return commit('sessions.patch', { key, fields, at: clock.now(), ...(ifRevision === undefined ? {} : { ifRevision }) });
+  },
 
-  'sessions.reset': ({ key }, { commit, clock }) => commit('sessions.reset', { key, at: clock.now() }),
+  'sessions.reset': ({ key }, context) => resetSession(key, context, (args) => context.commit('sessions.reset', args)),
 
-  'sessions.delete': ({ key }, { commit, clock }) => commit('sessions.delete', { key, at: clock.now() }),
+  'sessions.delete': ({ key }, context) => deleteSession(key, context, (args) => context.commit('sessions.delete', args)),
 } satisfies Partial<Handlers>;
+
+/** What a session may do without asking is for those to widen who may answer; to let nothing ask is for the operator. */
+const scopeForMode: Readonly<Record<PermissionMode, Scope>> = {
+  ask: 'operator.approvals',
+  'accept-edits': 'operator.approvals',
+  deny: 'operator.write',
+  bypass: 'operator.admin',
+};
+
+function requireForMode(mode: PermissionMode | null | undefined, { held }: Principal): void {
+  if (mode === undefined) return;
+  // Null goes back to what the agent says, which may be wider than what the session had.
+  const scope = mode === null ? 'operator.approvals' : scopeForMode[mode];
+  if (held.has(scope)) return;
+  throw new GatewayError('SCOPE', `The permission mode ${mode ?? 'of the agent'} needs the scope ${scope}`, {
+    details: { code: 'MISSING_SCOPE', missingScope: scope, requiredScopes: [scope] },
+  });
+}
 
 /** The grammar of keys wants a letter or digit first; base64url may begin with `-` or `_`. */
 function newKey(): string {

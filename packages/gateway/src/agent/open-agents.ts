@@ -1,0 +1,199 @@
+// Builds everything that turns need, from the hooks to the queue, over one store. Where a sandbox works is found out when
+// it is first asked for, and once.
+import { join } from 'node:path';
+import type { RunStream, SandboxState, Settings } from '@tenon/protocol';
+import { createPluginCaller, type PluginFailure } from '../host/call-plugin.ts';
+import { createHookRegistry, type HookRegistry } from '../host/hook-registry.ts';
+import { createHookRunner, type HookRunner } from '../host/run-hook.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { randomId } from '../kernel/ids.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Metrics } from '../kernel/metrics.ts';
+import { demoKinds } from '../model/demo-kinds.ts';
+import { readKeyFile } from '../model/key-file.ts';
+import { createModels } from '../model/models.ts';
+import type { Models } from '../model/types.ts';
+import type { Store } from '../store/store.ts';
+import type { StoredEvent } from '../store/stream.ts';
+import { type AgentBook, createAgentBook } from './agents.ts';
+import { createApprovals } from './approvals.ts';
+import type { CommandDeps } from './commands.ts';
+import { createTurnQueue, type TurnQueue } from './queue.ts';
+import { detectSandbox } from './sandbox/sandbox.ts';
+import type { ExecPolicy } from './tools/exec-policy.ts';
+import type { Tool } from './tools/tool.ts';
+import { createTools } from './tools/tools.ts';
+import { createTranscripts, type Transcripts } from './transcripts.ts';
+import { runTurn } from './turn.ts';
+
+export interface AgentOptions {
+  readonly home: string;
+  readonly settings: Settings;
+  readonly configFile: string;
+  readonly version: string;
+  readonly startedAt: number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** To every client that may see it. */
+  readonly publish: (said: RunStream) => void;
+  readonly gatewayUrl: () => string;
+  readonly gatewayPort: () => number;
+  readonly health: () => readonly string[];
+}
+
+export interface AgentParts {
+  readonly hookRegistry: HookRegistry;
+  readonly hooks: HookRunner;
+  readonly models: Models;
+  readonly agents: AgentBook;
+  readonly tools: readonly Tool[];
+  readonly turns: TurnQueue;
+  readonly transcripts: Transcripts;
+  readonly commands: CommandDeps;
+  readonly sandbox: () => Promise<SandboxState>;
+  readonly execPolicy: () => Promise<ExecPolicy>;
+  /** From the store, after the commit. */
+  committed(batch: readonly StoredEvent[]): void;
+  close(): Promise<void>;
+}
+
+/** Turns at the same time, over all sessions. */
+const MAX_TURNS = 256;
+const SPOOL_FOLDER = 'output';
+const CLOSE_BUDGET_MS = 2_000;
+
+export function openAgents(options: AgentOptions): AgentParts {
+  const { home, settings, store, clock, log, metrics } = options;
+  const hookRegistry = createHookRegistry();
+  const reportFailure = (failure: PluginFailure) => log.warn(failure, 'a plugin failed');
+  const hooks = createHookRunner({ registry: hookRegistry, caller: createPluginCaller({ clock, metrics, reportFailure }), clock, metrics });
+  const sandbox = once(() => findSandbox(settings));
+  const execPolicy = async (): Promise<ExecPolicy> => ({
+    policy: settings['exec.policy'],
+    allow: settings['exec.allow'],
+    sandboxed: (await sandbox()).kind !== 'none',
+    unsandboxed: settings['exec.unsandboxed'],
+  });
+  const models = createModels({
+    configs: settings.models,
+    defaultId: settings['model.default'],
+    env: options.env,
+    clock,
+    idleTimeoutMs: settings['model.idleTimeoutMs'],
+    readSecretFile: (file) => readKeyFile(file, home),
+    demoFacts,
+  });
+  const agents = createAgentBook(settings, home, models.defaultId);
+  const tools = createTools({
+    clock,
+    newId: randomId,
+    settings,
+    env: options.env,
+    home,
+    spoolFolder: join(home, SPOOL_FOLDER),
+    gatewayPort: options.gatewayPort,
+    sandbox,
+  });
+  const approvals = createApprovals({ store, clock, log });
+  const turns = createTurnQueue({
+    store,
+    clock,
+    log,
+    maxActive: MAX_TURNS,
+    runTurn: (lead, others, control) => runTurn(lead, others, turnDeps, control),
+  });
+  const turnDeps = {
+    store,
+    clock,
+    random: Math.random,
+    log,
+    hooks,
+    models,
+    agents,
+    tools: tools.tools,
+    approvals,
+    execPolicy,
+    sandbox,
+    bounds: {
+      attempts: settings['model.attempts'],
+      maxSteps: settings['agent.maxSteps'],
+      maxCostUsd: settings['agent.maxTurnCostUsd'],
+      approvalMs: settings['approvals.expireMs'],
+    },
+    publish(said: RunStream) {
+      options.publish(said);
+      turns.said(said);
+    },
+  };
+  const transcripts = createTranscripts({ store, clock, hooks, models, agents });
+
+  async function demoFacts() {
+    const { sessions, nextCursor } = await store.read('sessions.list', { limit: 10 });
+    const { approvals: pending } = await store.read('approvals.list', { state: 'pending', limit: 20 });
+    const { kind, reason } = await sandbox();
+    return {
+      version: options.version,
+      startedAt: options.startedAt,
+      address: options.gatewayUrl(),
+      configFile: options.configFile,
+      store: store.engine,
+      sessions,
+      moreSessions: nextCursor !== undefined,
+      pendingApprovals: pending.length,
+      permissions: settings['agent.permissions'],
+      sandbox: kind === 'none' ? `Programs run without a sandbox: ${reason}.` : `Programs run in a sandbox (${kind}).`,
+    };
+  }
+
+  return {
+    hookRegistry,
+    hooks,
+    models,
+    agents,
+    tools: tools.tools,
+    turns,
+    transcripts,
+    commands: {
+      store,
+      clock,
+      hooks,
+      models,
+      agents,
+      turns,
+      transcripts,
+      gatewayStatus: () => [
+        `Gateway: Tenon ${options.version} at ${options.gatewayUrl()}, ${turns.active} turns running`,
+        ...options.health(),
+      ],
+      demoExamples: demoKinds.map(({ example }) => example),
+    },
+    sandbox,
+    execPolicy,
+    committed(batch) {
+      approvals.committed(batch);
+      turns.committed(batch);
+    },
+    async close() {
+      approvals.close();
+      await tools.close();
+      await hooks.drain(CLOSE_BUDGET_MS);
+    },
+  };
+}
+
+async function findSandbox(settings: Settings): Promise<SandboxState> {
+  if (settings['exec.sandbox'] === 'off') return { kind: 'none', reason: 'exec.sandbox is off' };
+  const found = await detectSandbox();
+  return { kind: found.kind, reason: found.reason.slice(0, 512) };
+}
+
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

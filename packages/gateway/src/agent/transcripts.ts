@@ -1,0 +1,142 @@
+// What people do with a transcript beside talking: go on from another entry, go back, sum up, take it elsewhere. Each
+// asks the plugins that have a say and ends in one operation of the store, which refuses while a turn runs.
+import { type Entry, type EntryDraft, GatewayError, type Session } from '@tenon/protocol';
+import type { HookRunner } from '../host/run-hook.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Model, Models } from '../model/types.ts';
+import type { Store } from '../store/store.ts';
+import { agentIdOf, type AgentBook } from './agents.ts';
+import { sumUp, tellCompacted } from './compact.ts';
+import { SUMMARY_SYSTEM, summaryOf } from './compaction.ts';
+import { messagesOf, textOf } from './prompt.ts';
+import { readPath } from './turn-context.ts';
+
+export interface TranscriptDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly hooks: HookRunner;
+  readonly models: Models;
+  readonly agents: AgentBook;
+}
+
+export interface Transcripts {
+  branch(key: string, entryId: string | null, summarize: boolean): Promise<{ leafId: string | null }>;
+  rewind(key: string, to: { turns?: number; entryId?: string }): Promise<{ leafId: string | null; text: string }>;
+  compact(key: string, instructions?: string): Promise<{ compacted: boolean; reason?: string; entry?: Entry; tokensBefore?: number }>;
+  /** The model that the session uses. */
+  modelOf(session: Session): Model | undefined;
+}
+
+const SUMMARY_TIMEOUT_MS = 120_000;
+
+export function createTranscripts({ store, clock, hooks, models, agents }: TranscriptDeps): Transcripts {
+  const contextOf = (session: Session) => ({ sessionKey: session.key, sessionId: session.sessionId, agentId: session.agentId });
+
+  function modelOf(session: Session): Model | undefined {
+    return models.get(session.model ?? agents.get(agentIdOf(session.key))?.model ?? models.defaultId);
+  }
+
+  async function move(key: string, target: string | null, wantsSummary: boolean): Promise<{ leafId: string | null }> {
+    const { session } = await store.read('sessions.get', { key });
+    const path = await wholePath(key);
+    const kept = target === null ? -1 : path.findIndex((entry) => entry.id === target);
+    // Off the path, everything after the common ancestor is left behind; without one on it, all of it.
+    const ancestor = target === null || kept !== -1 ? kept : await commonAncestor(key, target, path);
+    const left = path.slice(ancestor + 1);
+    const drafts: EntryDraft[] = [];
+    if (target !== null) {
+      const asked = await hooks.run('session_before_tree', {
+        ...contextOf(session),
+        targetId: target,
+        oldLeafId: path.at(-1)?.id ?? null,
+        ...(ancestor >= 0 ? { commonAncestorId: path[ancestor]!.id } : {}),
+        entriesToSummarize: left,
+        userWantsSummary: wantsSummary,
+      });
+      if (asked.kind === 'refused')
+        throw new GatewayError('CONFLICT', `${asked.plugin}: ${asked.reason}`, { details: { code: 'CANCELLED', plugin: asked.plugin } });
+      const given = asked.kind === 'done' ? asked.event : undefined;
+      const summary = given?.summary ?? (wantsSummary && messagesOf(left).length > 0 ? await summarize(session, left) : undefined);
+      if (summary !== undefined) drafts.push({ type: 'branch_summary', fromId: left[0]?.id ?? target, summary });
+      if (given?.label !== undefined) drafts.push({ type: 'label', targetId: target, label: given.label });
+    }
+    const { leafId } = await store.write('entries.move', { key, leafId: target, drafts, at: clock.now() });
+    return { leafId };
+  }
+
+  async function summarize(session: Session, left: readonly Entry[]): Promise<string> {
+    const model = modelOf(session);
+    if (!model) throw new GatewayError('UNAVAILABLE', 'There is no model that could sum up what is left behind');
+    const request = { system: SUMMARY_SYSTEM, messages: summaryOf(left, undefined, clock.now()), tools: [], thinking: 'off' as const };
+    for await (const event of model.stream(request, AbortSignal.timeout(SUMMARY_TIMEOUT_MS))) {
+      if (event.type === 'failed')
+        throw new GatewayError('UNAVAILABLE', `What is left behind could not be summed up: ${event.failure.message}`);
+      if (event.type === 'end') return textOf(event.message.content);
+    }
+    throw new GatewayError('UNAVAILABLE', 'The model gave no summary');
+  }
+
+  /** The place on the path of the nearest ancestor of an entry that is not on it. */
+  async function commonAncestor(key: string, target: string, path: readonly Entry[]): Promise<number> {
+    const places = new Map(path.map((entry, index) => [entry.id, index]));
+    for (let from: string | undefined = target; from !== undefined; ) {
+      const { entries, more }: { entries: Entry[]; more?: string } = await store.read('entries.path', { key, from, limit: PAGE });
+      const shared = entries.findLast((entry) => places.has(entry.id));
+      if (shared) return places.get(shared.id)!;
+      from = more;
+    }
+    return -1;
+  }
+
+  async function wholePath(key: string): Promise<Entry[]> {
+    const pages: Entry[][] = [];
+    for (let from: string | undefined; ; ) {
+      const { entries, more } = await store.read('entries.path', { key, limit: PAGE, ...(from === undefined ? {} : { from }) });
+      pages.unshift(entries);
+      if (more === undefined) return pages.flat();
+      from = more;
+    }
+  }
+
+  return {
+    modelOf,
+    branch: (key, entryId, wantsSummary) => move(key, entryId, wantsSummary),
+    async rewind(key, { turns = 1, entryId }) {
+      const path = await wholePath(key);
+      const said = path.filter((entry) => entry.type === 'message' && entry.message.role === 'user');
+      const target = entryId === undefined ? said.at(-turns) : said.find((entry) => entry.id === entryId);
+      if (target?.type !== 'message')
+        throw new GatewayError(
+          'NOT_FOUND',
+          entryId === undefined
+            ? `There are only ${said.length} messages to go back to`
+            : `"${entryId}" is not a message of the user on this path`,
+        );
+      const { leafId } = await move(key, target.parentId, false);
+      return { leafId, text: target.message.role === 'user' ? textOf(target.message.content) : '' };
+    },
+    async compact(key, instructions) {
+      const { session } = await store.read('sessions.get', { key });
+      if (session.status === 'running' || session.status === 'waiting')
+        throw new GatewayError('CONFLICT', `Session "${key}" is busy; stop it or wait`, { details: { code: 'SESSION_BUSY' } });
+      const path = await readPath(store, key);
+      const context = contextOf(session);
+      const summed = await sumUp({
+        path,
+        model: modelOf(session),
+        reason: 'manual',
+        instructions,
+        context,
+        hooks,
+        at: clock.now(),
+        signal: AbortSignal.timeout(SUMMARY_TIMEOUT_MS),
+      });
+      if (summed.kind === 'nothing') return { compacted: false, reason: summed.reason.slice(0, 512) };
+      const { entry } = await store.write('entries.append', { key, draft: summed.draft, ifLeaf: path.at(-1)?.id ?? null, at: clock.now() });
+      tellCompacted(hooks, context, 'manual', summed, entry);
+      return { compacted: true, entry, tokensBefore: summed.tokensBefore };
+    },
+  };
+}
+
+const PAGE = 500;

@@ -1,0 +1,131 @@
+import { type Approval, commandNames, commands, GatewayError, type JsonObject, type ToolInfo } from '@tenon/protocol';
+import { agentIdOf } from '../../agent/agents.ts';
+import { runCommand } from '../../agent/commands.ts';
+import { judge } from '../../agent/policy.ts';
+import type { Tool } from '../../agent/tools/tool.ts';
+import { probeModel } from '../../model/models.ts';
+import type { Handlers, RequestContext } from '../handler.ts';
+
+const DEFAULT_PAGE = 50;
+/** Approvals show everything: so many of the largest fit one frame, and more pages only while there is room for another. */
+const APPROVALS_PAGE = 6;
+const APPROVALS_BYTES = 100_000;
+const PROBE_TIMEOUT_MS = 30_000;
+
+export const agentHandlers = {
+  'agents.list': (_, { agents }) => ({ agents: agents.list().map(({ tools: _tools, prompt: _prompt, ...info }) => info) }),
+
+  'models.list': (_, { models, config }) => ({ models: models.list(), fallbacks: [...config.settings['model.fallbacks']] }),
+
+  'models.probe': async ({ id }, { models, clock }) => {
+    const model = models.get(id);
+    if (!model)
+      throw new GatewayError(
+        'NOT_FOUND',
+        `There is no model "${id}"; the models are: ${models
+          .list()
+          .map((each) => each.id)
+          .join(', ')}`,
+      );
+    const probed = await probeModel(model, AbortSignal.timeout(PROBE_TIMEOUT_MS), clock);
+    if (probed.ok) return { ok: true, latencyMs: probed.latencyMs };
+    return { ok: false, latencyMs: probed.latencyMs, code: probed.failure.kind, reason: probed.failure.message.slice(0, 512) };
+  },
+
+  'tools.catalog': async ({ agentId = 'main' }, context) => {
+    const agent = context.agents.get(agentId);
+    if (!agent) throw new GatewayError('NOT_FOUND', `There is no agent "${agentId}"`);
+    return {
+      agentId,
+      groups: [
+        {
+          id: 'core',
+          label: 'Built in',
+          source: 'core',
+          tools: context.tools.filter((tool) => agent.tools?.includes(tool.name) ?? true).map(toInfo),
+        },
+      ],
+      sandbox: await context.sandbox(),
+    };
+  },
+
+  'tools.effective': async ({ sessionKey }, { store, agents, tools, execPolicy, sandbox }) => {
+    const { session } = await store.read('sessions.get', { key: sessionKey });
+    const agent = agents.get(agentIdOf(sessionKey));
+    if (!agent) throw new GatewayError('NOT_FOUND', `There is no agent "${agentIdOf(sessionKey)}"`);
+    const mode = session.permissions ?? agent.permissions;
+    const policy = await execPolicy();
+    const offered = tools.filter((tool) => agent.tools?.includes(tool.name) ?? true);
+    return {
+      tools: offered.map((tool) => ({ ...toInfo(tool), ...judge({ risk: tool.risk }, mode, policy) })),
+      permissions: mode,
+      sandbox: await sandbox(),
+    };
+  },
+
+  'commands.list': (_, { principal }) => ({
+    commands: commandNames
+      .filter((name) => principal.held.has(commands[name].scope))
+      .map((name) => ({ name, ...commands[name], source: 'core' as const })),
+  }),
+
+  'commands.run': ({ sessionKey, text }, context) =>
+    context.commitAnswer(() => runCommand({ sessionKey, text, principal: context.principal }, context.commands)),
+
+  'usage.get': ({ sessionKey, runId, since }, { store }) =>
+    store.read('usage.sum', {
+      ...(sessionKey === undefined ? {} : { sessionKey }),
+      ...(runId === undefined ? {} : { runId }),
+      ...(since === undefined ? {} : { since }),
+    }),
+
+  'approvals.list': async ({ state, sessionKey, cursor, limit = DEFAULT_PAGE }, { store, principal }) => {
+    const only = boundSession(principal, sessionKey);
+    const wanted = { ...(state === undefined ? {} : { state }), ...(only === undefined ? {} : { sessionKey: only }) };
+    const approvals: Approval[] = [];
+    let nextCursor = cursor;
+    do {
+      const left = Math.min(limit - approvals.length, APPROVALS_PAGE);
+      const page = await store.read('approvals.list', {
+        ...wanted,
+        limit: left,
+        ...(nextCursor === undefined ? {} : { cursor: nextCursor }),
+      });
+      approvals.push(...page.approvals);
+      nextCursor = page.nextCursor;
+    } while (nextCursor !== undefined && approvals.length < limit && JSON.stringify(approvals).length < APPROVALS_BYTES);
+    return { approvals, ...(nextCursor === undefined ? {} : { nextCursor }) };
+  },
+
+  'approvals.resolve': ({ id, decision }, { commit, principal, clock }) =>
+    commit('approvals.resolve', { id, decision, by: principal.id, at: clock.now() }),
+
+  'approvals.rules': ({ limit = DEFAULT_PAGE, cursor }, { store }) =>
+    store.read('approvals.rules', { limit: Math.min(limit, APPROVALS_PAGE), ...(cursor === undefined ? {} : { cursor }) }),
+
+  'approvals.forget': {
+    commit: ({ id }, { commit, principal, clock }) => commit('approvals.removeRule', { id, by: principal.id, at: clock.now() }),
+    present: ({ rule }: { rule: { id: string } }) => ({ id: rule.id, forgotten: true }),
+  },
+} satisfies Partial<Handlers>;
+
+/** A bound credential asks for its own session, whatever it says. */
+function boundSession(principal: RequestContext['principal'], asked: string | undefined): string | undefined {
+  if (principal.sessionKey === undefined) return asked;
+  if (asked !== undefined && asked !== principal.sessionKey) throw new GatewayError('NOT_FOUND', `Cannot find session "${asked}"`);
+  return principal.sessionKey;
+}
+
+function toInfo({ name, label, description, risk, tags, idempotent, parallelSafe, parameters }: Tool): ToolInfo {
+  return {
+    id: name,
+    label,
+    description,
+    source: 'core',
+    risk,
+    tags: [...tags],
+    idempotent,
+    parallelSafe,
+    parameters: JSON.parse(JSON.stringify(parameters)) as JsonObject,
+  };
+}

@@ -1,0 +1,176 @@
+import { GatewayError, type ImageBlock, parseCommand, type TextBlock } from '@tenon/protocol';
+import { agentIdOf } from '../../agent/agents.ts';
+import { runCommand } from '../../agent/commands.ts';
+import { checkImages } from '../../agent/images.ts';
+import type { RunOptions } from '../../agent/service.ts';
+import { randomId } from '../../kernel/ids.ts';
+import type { WriteResult } from '../../store/operations.ts';
+import type { Committed, Handlers, RequestContext } from '../handler.ts';
+
+const DEFAULT_PAGE = 50;
+/** A page of history stays well inside one frame. */
+const PAGE_BYTES = 600_000;
+const DEFAULT_WAIT_MS = 30_000;
+const TITLE_CHARS = 80;
+
+interface Handled {
+  readonly handled: { readonly reply: string; readonly sessionKey: string; readonly runId: string };
+}
+
+export const chatHandlers = {
+  'chat.send': {
+    commit(params, context): Promise<Committed<unknown>> {
+      const { sessionKey, message, idempotencyKey: runId } = params;
+      requireAgent(sessionKey, context);
+      if (parseCommand(message) === undefined) return accept(sessionKey, params, 'user', {}, context);
+      return context.commitAnswer(async (): Promise<Handled> => {
+        const { store, clock, principal } = context;
+        const answer = await runCommand({ sessionKey, text: message, principal }, context.commands);
+        const draft = { type: 'custom' as const, customType: 'command', data: { command: message, reply: answer.reply } };
+        // The first word in a session may be a command: then there is nothing to add it to.
+        await store.write('entries.append', { key: sessionKey, draft, at: clock.now() }).catch(ignoreMissing);
+        return { handled: { reply: answer.reply, sessionKey: answer.sessionKey, runId } };
+      });
+    },
+    present(stored: Accepted | Handled, context) {
+      if ('handled' in stored) return { ...stored.handled, status: 'handled' };
+      return started(stored, context);
+    },
+  },
+
+  agent: {
+    commit(params, context) {
+      const { idempotencyKey: _, extraSystemPrompt, trigger, ...message } = params;
+      const agentId = params.agentId ?? (params.sessionKey === undefined ? undefined : agentIdOf(params.sessionKey)) ?? 'main';
+      if (params.sessionKey !== undefined && agentIdOf(params.sessionKey) !== agentId)
+        throw new GatewayError('INVALID_REQUEST', `params/sessionKey "${params.sessionKey}" is not under the agent "${agentId}"`);
+      const key = params.sessionKey ?? `agent:${agentId}:run-${randomId()}`;
+      requireAgent(key, context);
+      const options = extraSystemPrompt === undefined ? {} : { extraSystemPrompt };
+      return accept(key, { ...message, idempotencyKey: params.idempotencyKey }, trigger ?? 'api', options, context);
+    },
+    present: (stored: Accepted, context) => started(stored, context),
+  },
+
+  'agent.wait': async ({ runId, timeoutMs = DEFAULT_WAIT_MS }, { turns, principal }) => {
+    const waited = await turns.wait(runId, timeoutMs);
+    if (!waited || (principal.sessionKey !== undefined && waited.run.sessionKey !== principal.sessionKey))
+      throw new GatewayError('NOT_FOUND', `Cannot find run "${runId}"`);
+    const { run, text } = waited;
+    return { run, ...(run.end === undefined ? {} : { end: run.end }), ...(text === undefined ? {} : { text }) };
+  },
+
+  'chat.history': async ({ sessionKey, limit = DEFAULT_PAGE, before }, { store }) => {
+    const page = await store.read('entries.path', {
+      key: sessionKey,
+      limit,
+      maxBytes: PAGE_BYTES,
+      ...(before === undefined ? {} : { from: before }),
+    });
+    const { runs } = await store.read('runs.openIn', { key: sessionKey });
+    const open = runs.map(({ run, content }) => ({ run, ...(run.state === 'queued' ? { text: textOf(content) } : {}) }));
+    return { ...page, runs: open };
+  },
+
+  'chat.abort': ({ sessionKey, runId }, { commitAnswer, turns }) =>
+    commitAnswer(async () => ({ aborted: await turns.abort(sessionKey, runId) })),
+
+  'chat.inject': ({ sessionKey, message, label }, { commit, clock, principal }) =>
+    commit('entries.append', {
+      key: sessionKey,
+      draft: {
+        type: 'custom_message',
+        customType: 'note',
+        content: [{ type: 'text', text: message }],
+        display: true,
+        details: { by: principal.id, ...(label === undefined ? {} : { label }) },
+      },
+      at: clock.now(),
+    }),
+} satisfies Partial<Handlers>;
+
+type Accepted = WriteResult<'runs.accept'>;
+
+interface Sent {
+  readonly idempotencyKey: string;
+  readonly message: string;
+  readonly images?: ImageBlock[];
+  readonly model?: string;
+  readonly thinking?: RunOptions['thinking'];
+  readonly mode?: Accepted['run']['mode'];
+}
+
+function accept(
+  key: string,
+  { idempotencyKey: runId, message, images = [], model, thinking, mode }: Sent,
+  trigger: 'user' | 'api' | 'heartbeat',
+  more: RunOptions,
+  { commit, clock, principal, agents, models }: RequestContext,
+): Promise<Committed<Accepted>> {
+  if (message.trim() === '' && images.length === 0) throw new GatewayError('INVALID_REQUEST', 'params/message is empty');
+  checkImages(images);
+  if (model !== undefined && !models.get(model))
+    throw new GatewayError(
+      'NOT_FOUND',
+      `There is no model "${model}"; the models are: ${models
+        .list()
+        .map(({ id }) => id)
+        .join(', ')}`,
+      {
+        details: { code: 'UNKNOWN_MODEL' },
+      },
+    );
+  const text: TextBlock[] = message === '' ? [] : [{ type: 'text', text: message }];
+  return commit('runs.accept', {
+    key,
+    runId,
+    content: [...text, ...images],
+    ...(mode === undefined ? {} : { mode }),
+    defaultMode: agents.get(agentIdOf(key))?.queue ?? 'collect',
+    trigger,
+    principal: principal.id,
+    options: { ...more, ...(model === undefined ? {} : { model }), ...(thinking === undefined ? {} : { thinking }) },
+    title: titleOf(message),
+    at: clock.now(),
+  });
+}
+
+/** After the commit, and again for a repeat: the store decides what there is to do. */
+function started({ run, busy }: Accepted, { turns }: RequestContext) {
+  turns.accepted(run.sessionKey);
+  return { runId: run.runId, sessionKey: run.sessionKey, status: busy ? ('queued' as const) : ('started' as const) };
+}
+
+function requireAgent(key: string, { agents }: RequestContext): void {
+  const id = agentIdOf(key);
+  if (!agents.get(id))
+    throw new GatewayError(
+      'NOT_FOUND',
+      `There is no agent "${id}"; the agents are: ${agents
+        .list()
+        .map((each) => each.id)
+        .join(', ')}`,
+      {
+        details: { code: 'UNKNOWN_AGENT' },
+      },
+    );
+}
+
+/** The first line of the first message stands for the session until somebody names it. */
+export function titleOf(message: string): string {
+  const line = message.trim().split('\n', 1)[0] ?? '';
+  return line.length <= TITLE_CHARS
+    ? line
+    : `${[...line]
+        .slice(0, TITLE_CHARS - 1)
+        .join('')
+        .trimEnd()}…`;
+}
+
+function textOf(content: readonly { type: string; text?: string }[]): string {
+  return content.map((block) => (block.type === 'text' ? (block.text ?? '') : '[image]')).join('\n');
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof GatewayError) || error.code !== 'NOT_FOUND') throw error;
+}

@@ -1,0 +1,64 @@
+import { GatewayError } from '@tenon/protocol';
+import { checkImages } from '../../agent/images.ts';
+import { agentIdOf } from '../../agent/agents.ts';
+import { entryLine, headerLine, importTranscript } from '../../agent/pi-jsonl.ts';
+import { randomId } from '../../kernel/ids.ts';
+import type { Handlers } from '../handler.ts';
+
+const TREE_PAGE = 200;
+const EXPORT_PAGE = 1_000;
+const EXPORT_BYTES = 600_000;
+
+export const transcriptHandlers = {
+  'sessions.tree': ({ key, after, limit = TREE_PAGE }, { store }) =>
+    store.read('entries.tree', { key, limit, ...(after === undefined ? {} : { after }) }),
+
+  'sessions.branch': ({ key, entryId, summarize = false }, { commitAnswer, transcripts }) =>
+    commitAnswer(() => transcripts.branch(key, entryId, summarize)),
+
+  'sessions.rewind': ({ key, turns, entryId }, { commitAnswer, transcripts }) => {
+    if (turns !== undefined && entryId !== undefined)
+      throw new GatewayError('INVALID_REQUEST', 'params/turns and params/entryId cannot both be given');
+    return commitAnswer(() =>
+      transcripts.rewind(key, { ...(turns === undefined ? {} : { turns }), ...(entryId === undefined ? {} : { entryId }) }),
+    );
+  },
+
+  'sessions.fork': ({ key, newKey, entryId, title }, { commit, clock }) => {
+    if (newKey !== undefined && agentIdOf(newKey) !== agentIdOf(key))
+      throw new GatewayError('INVALID_REQUEST', `params/newKey "${newKey}" is not under the agent "${agentIdOf(key)}"`);
+    return commit('sessions.fork', {
+      key,
+      newKey: newKey ?? `agent:${agentIdOf(key)}:s${randomId()}`,
+      ...(entryId === undefined ? {} : { entryId }),
+      ...(title === undefined ? {} : { title }),
+      at: clock.now(),
+    });
+  },
+
+  'sessions.label': ({ key, entryId, label }, { commit, clock }) =>
+    commit('entries.append', { key, draft: { type: 'label', targetId: entryId, label }, at: clock.now() }),
+
+  'sessions.contextEdit': ({ key, entryId, replacement }, { commit, clock }) => {
+    checkImages(replacement?.filter((block) => block.type === 'image') ?? []);
+    return commit('entries.append', { key, draft: { type: 'context_edit', targetId: entryId, replacement }, at: clock.now() });
+  },
+
+  'sessions.compact': ({ key, instructions }, { commitAnswer, transcripts }) => commitAnswer(() => transcripts.compact(key, instructions)),
+
+  'sessions.export': async ({ key, after }, { store }) => {
+    const page = await store.read('entries.export', {
+      key,
+      limit: EXPORT_PAGE,
+      maxBytes: EXPORT_BYTES,
+      ...(after === undefined ? {} : { after }),
+    });
+    const header = after === undefined ? [headerLine(page.session)] : [];
+    return { lines: [...header, ...page.entries.map(entryLine)], ...(page.next === undefined ? {} : { next: page.next }) };
+  },
+
+  'sessions.import': ({ key, jsonl, title }, { commit, clock }) => {
+    const { entries, leafId, skipped } = importTranscript(jsonl);
+    return commit('entries.import', { key, fields: title === undefined ? {} : { title }, entries, leafId, skipped, at: clock.now() });
+  },
+} satisfies Partial<Handlers>;
