@@ -9,12 +9,14 @@ import { restoreSqlite } from '../../packages/gateway/src/store/backup.ts';
 import { StoreOpenError } from '../../packages/gateway/src/store/failure.ts';
 import { lockHome } from '../../packages/gateway/src/store/lock.ts';
 import { migrationsAfter, schemaVersion } from '../../packages/gateway/src/store/migrations.ts';
+import type { Store } from '../../packages/gateway/src/store/store.ts';
 import { openStore, STORE_FILE } from '../../packages/gateway/src/store/open.ts';
 import { APPLICATION_ID, openDatabase } from '../../packages/gateway/src/store/sqlite-file.ts';
 import { temporaryHome } from '../support/gateway.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { createRandom } from '../support/random.ts';
 import { type Engine, engines, onBothEngines, openWorld } from '../support/stores.ts';
+import { answer, begin, completed, usage } from '../support/stores-turns.ts';
 import { cutWal, makeStoreWithWal } from '../support/stores-damage.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -34,6 +36,7 @@ test('sqlite: an older store is copied, then migrated, and has lost nothing', as
     assert.equal((await store.read('sessions.list', { limit: 5, search: 'old tit' })).sessions.length, 1);
     assert.deepEqual(store.stream, { epoch: 'old-epoch', head: 0, floor: 0 });
     await store.write('sessions.patch', { key: session.key, fields: { title: 'New' }, at });
+    await takeTurn(store);
     await store.close();
     assert.deepEqual(readFileSync(`${file}.schema-${version}`), before, 'the copy is the store as it was');
     assert.equal(userVersion(file), schemaVersion);
@@ -71,6 +74,7 @@ test('postgres: an older store is migrated and has lost nothing', async () => {
     const { session } = await store.write('sessions.patch', { key: 'agent:main:old', fields: {}, at });
     assert.equal(session.title, 'Old title');
     assert.equal(store.stream.epoch, 'old-epoch');
+    await takeTurn(store);
     await store.close();
     assert.deepEqual(await database.query('select max(version) as version from tenon_schema'), [{ version: schemaVersion }]);
   }
@@ -242,6 +246,16 @@ test('both engines begin a new store with an epoch of its own', async () => {
 
 const insertOldSession = `insert into sessions (key, session_id, agent_id, title, label, pinned, archived, revision, words, created_at, updated_at)
   values ('agent:main:old', 'old-session-id-0', 'main', 'Old title', null, 0, 0, 1, 'old title agent main', 1, 1)`;
+
+/** A session from before there were turns has its first one. */
+async function takeTurn(store: Store): Promise<void> {
+  const { key, status, model, forkedFrom } = (await store.read('sessions.get', { key: 'agent:main:old' })).session;
+  assert.deepEqual([status, model, forkedFrom], ['idle', null, undefined]);
+  await begin(store, 'r1', { key });
+  await store.write('runs.append', { key, runId: 'r1', drafts: [answer('hello')], usage: { model: 'demo', usage }, at });
+  await store.write('runs.end', { key, runId: 'r1', end: completed, at });
+  assert.equal((await store.read('entries.path', { key, limit: 10 })).entries.length, 2);
+}
 
 function makeOlderStore(file: string, version: number): void {
   const database = new DatabaseSync(file);

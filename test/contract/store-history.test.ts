@@ -137,12 +137,13 @@ onBothEngines('retention removes in bounded steps what is too old or too much, a
   const pairing = { publicKey: 'k', name: 'n', platform: 'p', scopes: [], address: 'a', requestedAt: at, limit: 9 };
   await store.write('pairing.request', { ...pairing, requestId: 'old', deviceId: 'old', expiresAt: at + 10 });
   await store.write('pairing.request', { ...pairing, requestId: 'new', deviceId: 'new', expiresAt: at + 5_000 });
+  const noTurns = { runs: 0, approvals: 0, entries: 0, usage: 0 };
   const sweep = (keep: Partial<typeof keepAll>) => store.write('retention.sweep', { at: at + 1_000, keep: { ...keepAll, ...keep } });
 
   const first = await sweep({ answerMs: 600, eventCount: 50 });
-  assert.deepEqual(first, { answers: 2_000, events: 2_000, pairings: 1, audit: 0, more: true });
+  assert.deepEqual(first, { answers: 2_000, events: 2_000, pairings: 1, audit: 0, ...noTurns, more: true });
   const second = await sweep({ answerMs: 600, eventCount: 50 });
-  assert.deepEqual(second, { answers: 50, events: 53, pairings: 0, audit: 0, more: false });
+  assert.deepEqual(second, { answers: 50, events: 53, pairings: 0, audit: 0, ...noTurns, more: false });
   const head = count + 3;
   const { epoch } = store.stream;
   assert.deepEqual(await store.read('stream.state', {}), { epoch, head, floor: head - 50 });
@@ -157,7 +158,7 @@ onBothEngines('retention removes in bounded steps what is too old or too much, a
   await assert.rejects(again, { code: 'IDEMPOTENCY_CONFLICT' }, 'the answer is young enough to be there');
   assert.equal((await store.read('pairing.list', { at })).length, 1);
 
-  assert.deepEqual(await sweep({ eventMs: -1 }), { answers: 0, events: 50, pairings: 0, audit: 0, more: false });
+  assert.deepEqual(await sweep({ eventMs: -1 }), { answers: 0, events: 50, pairings: 0, audit: 0, ...noTurns, more: false });
   assert.deepEqual(await store.read('stream.state', {}), { epoch, head, floor: head });
   await store.write('sessions.create', { key: 'agent:main:after', fields: {}, at });
   assert.deepEqual(

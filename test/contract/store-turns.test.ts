@@ -41,6 +41,8 @@ onBothEngines('a turn with one tool call is told step by step, and leaves its tr
   );
   assert.equal(path.leafId, path.entries.at(-1)?.id);
   assert.equal(path.session.status, 'idle');
+  const { sessionId } = path.session;
+  assert.deepEqual(await store.read('entries.lastAnswer', { sessionId, runId: 'r1' }), { entry: path.entries.at(-1) });
   const twice = { input: 20, output: 10, cacheRead: 4, cacheWrite: 2, costUsd: 0.5 };
   assert.deepEqual(ended.run.usage, twice);
   const sum = { total: { ...twice, calls: 2 }, byModel: [{ model: 'demo', ...twice, calls: 2 }] };
@@ -166,6 +168,27 @@ onBothEngines('a run id is taken once, and a session takes a bounded number of m
   assert.deepEqual([cancelled.runs.length, cancelled.runs[0]?.end], [QUEUED_RUNS, { kind: 'aborted' }]);
   assert.equal((await store.read('sessions.get', { key })).session.status, 'idle');
 });
+
+onBothEngines(
+  'a message takes the mode of its session where it names none, and names a session that has no title',
+  async ({ store, told }) => {
+    const { mode: _, ...open } = message('r1');
+    const first = await store.write('runs.accept', open);
+    assert.deepEqual([first.run.mode, first.created, first.busy], ['followup', true, false]);
+    await store.write('sessions.patch', { key, fields: { queue: 'steer' }, at });
+    const second = await store.write('runs.accept', { ...open, runId: 'r2', title: 'Of files' });
+    assert.deepEqual([second.run.mode, second.created, second.busy], ['steer', false, true]);
+    const third = await store.write('runs.accept', { ...message('r3'), title: 'Another' });
+    assert.equal(third.run.mode, 'collect');
+    assert.equal((await store.read('sessions.get', { key })).session.title, 'Of files');
+    assert.equal((await store.read('sessions.list', { limit: 5, search: 'files' })).sessions.length, 1);
+    await settled(() => told.events.length === 6);
+    assert.ok(
+      told.events.some(({ payload }) => payload.includes('"title":"Of files"')),
+      'the title is announced',
+    );
+  },
+);
 
 onBothEngines('a run that is over writes nothing any more', async ({ store }) => {
   await begin(store, 'r1');

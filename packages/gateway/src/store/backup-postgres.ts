@@ -14,7 +14,9 @@ import type { Row, SqlValue } from './sql.ts';
 
 type Progress = (done: { table: string; rows: number }) => void;
 
-const PAGE = 2_000;
+/** Rows are bounded in number where they are read and in size where they are sent: one can be as large as an image. */
+const PAGE = 200;
+const PAGE_BYTES = 8_388_608;
 
 /** The columns by which a table is paged. */
 const pagedBy: Readonly<Record<(typeof storedTables)[number], readonly string[]>> = {
@@ -86,17 +88,21 @@ export async function copyToPostgres(
     await client.query(`truncate ${storedTables.join(', ')}`);
     for (const table of storedTables) {
       let count = 0;
-      let page: Row[] = [];
+      let page: string[] = [];
+      let bytes = 0;
       const flush = async () => {
         if (page.length === 0) return;
-        await client.query(`insert into ${table} select * from json_populate_recordset(null::${table}, $1)`, [JSON.stringify(page)]);
+        await client.query(`insert into ${table} select * from json_populate_recordset(null::${table}, $1)`, [`[${page.join(',')}]`]);
         count += page.length;
         page = [];
+        bytes = 0;
         onProgress({ table, rows: count });
       };
       for (const row of database.prepare(`select * from ${table}`).iterate()) {
-        page.push(row as Row);
-        if (page.length === PAGE) await flush();
+        const text = JSON.stringify(row);
+        page.push(text);
+        bytes += text.length;
+        if (page.length === PAGE || bytes > PAGE_BYTES) await flush();
       }
       await flush();
     }

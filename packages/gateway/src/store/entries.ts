@@ -112,16 +112,10 @@ const PREVIEW_CHARS = 120;
 
 /** The first words, on one line and without what an engine or a terminal would stumble over. */
 function previewOf(entry: Entry): string {
-  return [
-    ...wordsOf(entry)
-      .slice(0, 4 * PREVIEW_CHARS)
-      .toWellFormed(),
-  ]
-    .join('')
-    .replace(/[\p{Cc}\s]+/gu, ' ')
-    .trim()
-    .slice(0, PREVIEW_CHARS)
-    .toWellFormed();
+  const words = wordsOf(entry)
+    .slice(0, 2 * PREVIEW_CHARS)
+    .replace(/[\p{Cc}\s]+/gu, ' ');
+  return words.trim().slice(0, PREVIEW_CHARS).toWellFormed();
 }
 
 function wordsOf(entry: Entry): string {

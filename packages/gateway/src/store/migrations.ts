@@ -62,6 +62,7 @@ const migrations: readonly Migration[] = [
          run_id text, at bigint not null, preview text not null, label_of text, body text not null, unique (session_id, id))`,
       `create index entries_in_order on entries (session_id, ord)`,
       `create index entries_labels on entries (session_id, label_of, ord) where label_of is not null`,
+      `create index entries_answers on entries (session_id, run_id, ord) where role = 'assistant'`,
       `create table runs (
          ord {{serial}}, run_id text not null unique, session_key text not null, session_id text not null, state text not null,
          mode text not null, origin text not null, principal text not null, message text not null, options text not null, joined text,

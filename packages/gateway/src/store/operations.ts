@@ -120,8 +120,11 @@ export const makesRoom: ReadonlySet<WriteName> = new Set<WriteName>([
   'tokens.revoke',
   'device.revoke',
   'pairing.reject',
+  'approvals.expire',
   'approvals.voidFor',
   'approvals.removeRule',
+  'runs.end',
+  'runs.cancelQueued',
   'retention.sweep',
 ]);
 
