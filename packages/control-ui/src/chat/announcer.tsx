@@ -13,8 +13,8 @@ const WATCHED = 30;
 /** Sentences that stay in the region; older ones have been read. */
 const KEPT = 6;
 
-/** What of an item has been said: the position in an answer, or the state of anything else. */
-type Said = number | string;
+/** What of an item has been said: how far in an answer, or the state of anything else. */
+type Said = { readonly text: string; readonly upTo: number } | string;
 
 interface AnnouncerProps {
   readonly items: readonly TranscriptItem[];
@@ -49,21 +49,30 @@ export function whatIsNew(
 ): { readonly news: readonly string[]; readonly now: Map<string, Said> } {
   const news: string[] = [];
   const now = new Map<string, Said>();
+  const keys = new Set(items.map(identity));
+  const gone = [...(before ?? [])].filter(([key]) => !keys.has(key)).map(([, said]) => said);
   for (const item of items) {
-    const last = before?.get(item.key);
+    const key = identity(item);
+    const last = before?.get(key);
     if (item.kind === 'assistant') {
-      const from = typeof last === 'number' ? last : before && item.streaming ? 0 : before ? 0 : item.text.length;
+      // An answer that was streamed comes back as an entry of the transcript, under another key: it is the same words.
+      const same = last ?? gone.find((said) => typeof said !== 'string' && said.text !== '' && item.text.startsWith(said.text));
+      const from = !before ? item.text.length : typeof same === 'object' ? Math.min(same.upTo, item.text.length) : 0;
       const upTo = item.streaming ? finishedUpTo(item.text, from) : item.text.length;
-      now.set(item.key, upTo);
+      now.set(key, { text: item.text, upTo });
       const text = spoken(item.text.slice(from, upTo));
-      if (before && text !== '') news.push(visible(text));
+      if (text !== '') news.push(visible(text));
       continue;
     }
     const state = sentence(item);
-    now.set(item.key, state);
+    now.set(key, state);
     if (before && state !== last && state !== '') news.push(state);
   }
   return { news, now };
+}
+
+function identity(item: TranscriptItem): string {
+  return item.kind === 'tool' ? `call ${item.callId}` : item.kind === 'approval' ? `approval ${item.approval.id}` : item.key;
 }
 
 function sentence(item: Exclude<TranscriptItem, { kind: 'assistant' }>): string {

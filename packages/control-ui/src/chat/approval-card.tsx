@@ -61,7 +61,7 @@ export function ApprovalCard(props: ApprovalCardProps): ReactNode {
       />
       {open && (
         <div className="approval-after-body">
-          <Exactly approval={approval} />
+          <Exactly approval={approval} counted={variant === 'detail'} />
           <Facts {...props} />
         </div>
       )}
@@ -125,7 +125,7 @@ function PendingCard(props: ApprovalCardProps): ReactNode {
           </span>
         </div>
         <div className="approval-body" id={factsId}>
-          <Exactly approval={approval} />
+          <Exactly approval={approval} counted={variant === 'detail'} />
           <Facts {...props} />
         </div>
         <div className="approval-foot">
@@ -143,7 +143,7 @@ function PendingCard(props: ApprovalCardProps): ReactNode {
             {...{ approval, off, deciding, shortcuts, reasonId, decide }}
           />
           <Answer decision="allow-always" word="Always for exactly this" {...{ approval, off, deciding, shortcuts, reasonId, decide }} />
-          <span className="approval-note" id={reasonId}>
+          <span className="approval-note" id={reasonId} data-usual={decideReason === undefined ? '' : undefined}>
             {decideReason ?? 'No answer means deny'}
           </span>
         </div>
@@ -191,13 +191,13 @@ function Answer({ decision, word, icon, hint, approval, off, deciding, shortcuts
 }
 
 /** The bytes that the answer holds for, all of them. */
-function Exactly({ approval }: { readonly approval: Approval }): ReactNode {
+function Exactly({ approval, counted }: { readonly approval: Approval; readonly counted: boolean }): ReactNode {
   const { argv, args } = approval;
   const others = argv ? notShownYet(approval) : args;
   const words = `Exactly this, ${plural(argv ? argv.length : Object.keys(args).length, 'argument')}`;
   return (
     <>
-      <p className="exactly">{words}</p>
+      {counted && <p className="exactly">{words}</p>}
       <ScrollBox className="exact-box" label={words}>
         {argv ? <Argv argv={argv} /> : <Arguments args={args} />}
       </ScrollBox>

@@ -27,11 +27,11 @@ export function dayName(at: number, now: number): string {
   return (sameYear ? dayTitle : dayTitleWithYear).format(at).replace(',', '');
 }
 
-/** 2 ms, 0.42 s, 1.8 s, 18 s, 1:42, 1:02:03 */
+/** 2 ms, 0.42 s, 1.8 s, 3 s, 18 s, 1:42, 1:02:03 */
 export function duration(ms: number): string {
   if (ms < 10) return `${Math.round(ms)} ms`;
   if (ms < 995) return `${(ms / 1000).toFixed(2)} s`;
-  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms < 9_950) return `${trimmed(Math.round(ms / 100) / 10)} s`;
   if (ms < 59_500) return `${Math.round(ms / 1000)} s`;
   return stopwatch(ms);
 }

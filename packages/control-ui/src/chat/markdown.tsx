@@ -131,7 +131,7 @@ const components: Components = {
   ),
   input: ({ checked }) => (
     <span className="md-task" role="img" aria-label={checked ? 'done' : 'not done'}>
-      <Icon name={checked ? 'check-circle' : 'running'} size={14} />
+      {checked && <Icon name="check" size={14} />}
     </span>
   ),
   // The page has its own headings: those of an answer begin below them.

@@ -79,7 +79,7 @@ export function AssistantMessage({ item, continued, actions, thinkingOpen, onThi
         {item.thinking !== undefined && item.thinking !== '' && <Thinking item={item} open={thinkingOpen} onToggle={onThinking} />}
         {item.text === '' && item.streaming ? (
           <p className="message-note">
-            <span className="caret" /> {item.thinking ? 'Thinking' : 'Answering'}
+            <span className="caret" /> {item.thinking ? '' : 'Answering'}
           </p>
         ) : (
           item.text !== '' && <Markdown text={item.text} streaming={item.streaming} onCopy={actions.onCopy} />

@@ -36,7 +36,6 @@ export function Transcript(props: TranscriptProps): ReactNode {
     getItemKey: (index) => items[index]?.key ?? index,
     overscan: 6,
     paddingStart: hasOlder ? 64 : 20,
-    paddingEnd: 24,
     anchorTo: 'end',
     followOnAppend: true,
     scrollEndThreshold: END_PX,
@@ -121,7 +120,7 @@ export function Transcript(props: TranscriptProps): ReactNode {
                 ref={virtualizer.measureElement}
                 data-index={row.index}
                 data-key={item.key}
-                className={`row row-${item.kind}`}
+                className={`row row-${item.kind}${row.index === items.length - 1 ? ' row-last' : ''}`}
                 style={{ transform: `translateY(${row.start}px)` }}
               >
                 <Row
