@@ -18,14 +18,12 @@ export async function runGateway({ config, json, token }: RunOptions): Promise<n
   const gateway = await startGateway({ config, version, ...(token === undefined ? {} : { token }) });
   // The first asks it to drain, the second not to wait any longer.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void gateway.stop(signal));
-  const { url, port, tokenFile } = gateway;
-  if (json) process.stdout.write(`${JSON.stringify({ url, port, pid: process.pid, tokenFile })}\n`);
+  const { url, port, tokenFile, signInUrl } = gateway;
+  if (json) process.stdout.write(`${JSON.stringify({ url, port, pid: process.pid, tokenFile, signInUrl })}\n`);
   else {
-    process.stdout.write(`Tenon ${version} is running at ${url}\n`);
+    process.stdout.write(`Tenon ${version} is running at ${url}\nOpen ${signInUrl}\n`);
     const warnings = gateway.warnings.map((warning) => `Warning: ${warning}\n`);
-    process.stderr.write(
-      `Token file: ${tokenFile}\n${warnings.join('')}Try, in another terminal: npx tenon session new --title "First session"\nStop with Ctrl-C\n`,
-    );
+    process.stderr.write(`Token file: ${tokenFile}\n${warnings.join('')}Try, in another terminal: npx tenon chat\nStop with Ctrl-C\n`);
   }
   // A gateway that is killed never gets to write its compile cache at exit.
   setImmediate(flushCompileCache);

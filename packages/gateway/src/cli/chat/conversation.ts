@@ -61,6 +61,8 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
   /** Until the history is on the screen, what comes in the meantime waits. */
   let held: (() => void)[] | undefined = [];
   let follower = follow();
+  /** As far as we know. */
+  let exists = false;
 
   function follow(): Follower {
     return createFollower({ sessionKey, show, fetchEntry: (entryId) => void fetchEntry(entryId) });
@@ -83,7 +85,9 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
   /** The latest messages; nothing for a session that nobody has spoken in yet. */
   async function history(limit: number): Promise<Result<'chat.history'> | undefined> {
     try {
-      return await client.call('chat.history', { sessionKey, limit }, { timeoutMs: callMs });
+      const page = await client.call('chat.history', { sessionKey, limit }, { timeoutMs: callMs });
+      exists = true;
+      return page;
     } catch (error) {
       if ((error as { code?: unknown }).code === 'NOT_FOUND') return undefined;
       throw error;
@@ -146,7 +150,8 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
     try {
       return await call();
     } catch (error) {
-      if ((error as { code?: unknown }).code !== 'NOT_FOUND') throw error;
+      if ((error as { code?: unknown }).code !== 'NOT_FOUND' || exists) throw error;
+      exists = true;
       await client.call('sessions.create', { key: sessionKey, idempotencyKey: newId() }, { timeoutMs: callMs });
       return call();
     }
@@ -154,6 +159,7 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
 
   async function moveTo(key: string): Promise<void> {
     sessionKey = key;
+    exists = true;
     follower = follow();
     await open(0);
   }
@@ -176,10 +182,14 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
     },
     async command(text) {
       follower.own(text);
-      const params = { sessionKey, text, idempotencyKey: newId() };
-      const answer = await inSession(() => client.call('commands.run', params, { timeoutMs: SLOW_MS }));
+      // As a message, so that every surface sees it; who may only look can still give the commands that look.
+      const params = { sessionKey, message: text, idempotencyKey: newId() };
+      const answer = await inSession(() => client.call('chat.send', params, { timeoutMs: SLOW_MS })).catch((error: unknown) => {
+        if ((error as { code?: unknown }).code !== 'SCOPE') throw error;
+        return client.call('commands.run', { sessionKey, text, idempotencyKey: newId() }, { timeoutMs: SLOW_MS });
+      });
       if (answer.sessionKey !== sessionKey) await moveTo(answer.sessionKey);
-      return answer.reply;
+      return answer.reply ?? '';
     },
     commands: async () => (await client.call('commands.list', {}, { timeoutMs: callMs })).commands,
     abort: async () => (await client.call('chat.abort', { sessionKey }, { timeoutMs: callMs })).aborted,

@@ -55,6 +55,7 @@ const message = (content: Extract<Entry, { type: 'message' }>['message'], id = `
   id,
   parentId: null,
   at: 0,
+  runId: 'r1',
   type: 'message',
   message: content,
 });
@@ -113,7 +114,7 @@ test('an entry that comes after the next message has begun does not disturb it',
   follower.chat(added(result('c')));
   follower.run(delta('ond'));
   follower.chat(added(assistant('second')));
-  assert.deepEqual(shown(), ['began r1', 'first', 'read running', 'read a.txt ok', 'second']);
+  assert.deepEqual(shown(), ['began r1', 'first', 'read running', 'read ok', 'sec', 'read a.txt ok', 'ond']);
 });
 
 test('a tool whose stream was missed gets its card from its result', () => {
@@ -122,6 +123,37 @@ test('a tool whose stream was missed gets its card from its result', () => {
   follower.chat(added(result('c')));
   follower.run(said({ stream: 'tool', callId: 'c', name: 'read', phase: 'ended' }));
   assert.deepEqual(shown(), ['read b.txt ok', 'began r1']);
+});
+
+test('a tool whose entry was missed gets its card when the turn ends', () => {
+  const { follower, shown } = world();
+  follower.run(said({ stream: 'tool', callId: 'c', name: 'read', phase: 'started', subject: 'x' }));
+  follower.run(said({ stream: 'tool', callId: 'c', name: 'read', phase: 'ended', isError: true }));
+  follower.run(said({ stream: 'tool', callId: 'd', name: 'read', phase: 'started' }));
+  follower.chat({ sessionKey, kind: 'ended', runId: 'r1', end: { kind: 'aborted' } });
+  assert.deepEqual(shown(), ['began r1', 'read running', 'read failed', 'read running', 'read x failed', 'ended r1 aborted']);
+});
+
+test('a program that was run with ! is a card, each time anew', () => {
+  const { follower, shown } = world();
+  for (const runId of ['r1', 'r2']) {
+    follower.run(said({ stream: 'tool', callId: 'user-bash', name: 'exec', phase: 'started', subject: 'pwd' }, runId));
+    follower.run(said({ stream: 'tool', callId: 'user-bash', name: 'exec', phase: 'ended' }, runId));
+    const details = { command: 'pwd', output: '/x' };
+    follower.entry({
+      ...user('x'),
+      id: `bash-${runId}`,
+      runId,
+      type: 'custom_message',
+      customType: 'bash',
+      display: true,
+      content: [],
+      details,
+    } as Entry);
+    follower.chat({ sessionKey, kind: 'ended', runId, end: { kind: 'completed' } });
+  }
+  const once = (runId: string) => [`began ${runId}`, 'exec running', 'exec ok', 'exec pwd ok', `ended ${runId} completed`];
+  assert.deepEqual(shown(), [...once('r1'), ...once('r2')]);
 });
 
 test('text that is taken back is not taken for the beginning of the next', () => {
@@ -149,7 +181,7 @@ test('a command that was given elsewhere is shown with its answer', () => {
     at: 0,
     type: 'custom',
     customType: 'command',
-    data: { text, reply: 'done' },
+    data: { command: text, reply: 'done' },
   });
   follower.own('/status');
   follower.entry(command('/status'));

@@ -108,25 +108,24 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
 
   function tool(said: Extract<RunStream, { stream: 'tool' }>): void {
     closePiece();
-    if (endedCalls.has(said.callId)) return;
-    const before = cards.get(said.callId);
+    const id = cardId(said.runId, said.callId);
+    if (endedCalls.has(id)) return;
+    const before = cards.get(id);
     const card: Card = {
-      callId: said.callId,
+      callId: id,
       name: said.name,
       state: said.phase === 'ended' ? (said.isError ? 'failed' : 'ok') : said.phase === 'writing' ? 'writing' : 'running',
       subject: said.subject ?? before?.subject ?? subjectOf(said.args),
       output: said.output ?? before?.output ?? '',
       ...(said.durationMs === undefined ? {} : { durationMs: said.durationMs }),
     };
-    if (said.phase !== 'ended') {
-      if (cards.size < MOST_REMEMBERED || before) cards.set(said.callId, card);
-      show.working(card);
-      return;
-    }
-    finish(card);
+    // One that has ended is finished by its entry, which has all of its output.
+    if (cards.size < MOST_REMEMBERED || before) cards.set(id, card);
+    show.working(card);
   }
 
   function finish(card: Card): void {
+    closePiece();
     cards.delete(card.callId);
     endedCalls.add(card.callId);
     show.worked(card);
@@ -158,6 +157,7 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
     endedRuns.add(runId);
     closePiece();
     running.delete(runId);
+    for (const [id, card] of cards) if (id.startsWith(`${runId} `) && (card.state === 'ok' || card.state === 'failed')) finish(card);
     if (running.size === 0) {
       pieces = [];
       cards.clear();
@@ -174,11 +174,13 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
     if (added.type === 'branch_summary') show.note('The conversation goes on from another point; what was left behind is summed up');
     if (added.type === 'model_change') show.note(`The model is ${added.modelId} now`);
     if (added.type === 'thinking_level_change') show.note(`Thinking is ${added.thinkingLevel} now`);
+    if (added.type === 'custom_message' && added.customType === 'bash') return bash(added, added.details);
+    if (added.type === 'custom' && added.customType === 'bash') return bash(added, added.data);
     if (added.type === 'custom_message' && added.display) show.said(textOf(added.content), labelOf(added));
     if (added.type === 'custom' && added.customType === 'command') command(added.data);
   }
 
-  function message({ message: said }: Extract<Entry, { type: 'message' }>): void {
+  function message({ message: said, runId = '' }: Extract<Entry, { type: 'message' }>): void {
     if (said.role === 'user') {
       closePiece();
       for (const block of said.content) {
@@ -191,27 +193,43 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
       }
       confirm(said.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(''));
     } else {
-      const known = cards.get(said.toolCallId);
-      const subject = known?.subject ?? calls.get(said.toolCallId) ?? '';
+      const id = cardId(runId, said.toolCallId);
+      const known = cards.get(id);
+      const subject = known?.subject || (calls.get(said.toolCallId) ?? '');
       calls.delete(said.toolCallId);
-      if (endedCalls.has(said.toolCallId)) return;
-      closePiece();
+      if (endedCalls.has(id)) return;
+      const durationMs = said.durationMs ?? known?.durationMs;
+      const state = said.isError ? 'failed' : 'ok';
       finish({
-        callId: said.toolCallId,
+        callId: id,
         name: said.toolName,
-        state: said.isError ? 'failed' : 'ok',
+        state,
         subject,
         output: textOf(said.content),
-        ...(said.durationMs === undefined ? {} : { durationMs: said.durationMs }),
+        ...(durationMs === undefined ? {} : { durationMs }),
       });
     }
   }
 
+  /** A program that the person has run with `!`: shown as the card of a tool. */
+  function bash({ runId = '' }: Entry, data: unknown): void {
+    const { command: typed, output } = fieldsOf(data);
+    const known = [...cards.values()].find(({ callId }) => callId.startsWith(`${runId} `));
+    finish({
+      callId: known?.callId ?? cardId(runId, 'bash'),
+      name: known?.name ?? 'exec',
+      state: known?.state === 'failed' ? 'failed' : 'ok',
+      subject: typeof typed === 'string' ? typed : (known?.subject ?? ''),
+      output: typeof output === 'string' ? output : '',
+      ...(known?.durationMs === undefined ? {} : { durationMs: known.durationMs }),
+    });
+  }
+
   /** A slash command that was given elsewhere, and its answer. */
   function command(data: unknown): void {
-    const { text, reply } = (typeof data === 'object' && data !== null ? data : {}) as { text?: unknown; reply?: unknown };
-    if (typeof text !== 'string' || isOwn(text)) return;
-    show.said(text);
+    const { command: typed, reply } = fieldsOf(data);
+    if (typeof typed !== 'string' || isOwn(typed)) return;
+    show.said(typed);
     if (typeof reply === 'string') show.note(reply);
   }
 
@@ -272,6 +290,15 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
 
 function textOf(content: readonly { readonly type: string; readonly text?: string }[]): string {
   return content.map((block) => (block.type === 'text' ? (block.text ?? '') : '[image]')).join('\n');
+}
+
+/** Ids of calls are unique in their run only. */
+function cardId(runId: string, callId: string): string {
+  return `${runId} ${callId}`;
+}
+
+function fieldsOf(data: unknown): Readonly<Record<string, unknown>> {
+  return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : {};
 }
 
 function labelOf({ details, customType }: Extract<Entry, { type: 'custom_message' }>): string {
