@@ -63,7 +63,7 @@ export const demoTasks: readonly DemoTask[] = [
     tell({ path }, output) {
       const place = path === '.' ? 'The workspace' : `\`${path}\``;
       const lines = output.split('\n').filter((line) => line.trim() !== '');
-      return lines.length === 0
+      return lines.length === 0 || output === 'The folder is empty'
         ? `${place} is empty.`
         : `${place} has ${plural(lines.length, 'entry').replace('entrys', 'entries')}:\n\n${fenced(output)}`;
     },
@@ -93,8 +93,11 @@ export function findTask(text: string): { task: DemoTask; args: JsonObject } | u
 
 /** After the tool has answered. */
 export function tellResult(result: ToolResultMessage, args: JsonObject): string {
-  const output = textOf(result);
+  // A tool says in brackets what is not output.
+  const whole = textOf(result);
+  const output = result.isError ? whole : whole.replace(/\n?\[Exit code 0\]$/, '');
   const task = demoTasks.find(({ tool }) => tool === result.toolName);
+  if (!result.isError && /^\[[^\n]*\]$/.test(output)) return `\`${result.toolName}\` says: ${quote(output.slice(1, -1))}.`;
   if (!result.isError) return task ? task.tell(args, output) : `\`${result.toolName}\` answered:\n\n${fenced(output)}`;
   if (/\b(denied|deny|declined|refused|rejected|not approved|expired)\b/i.test(output)) {
     return `Nothing was done: \`${result.toolName}\` was not allowed. ${quote(output)}`;

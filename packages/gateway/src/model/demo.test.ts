@@ -147,10 +147,13 @@ async function afterTool(text: string, output: string, isError = false): Promise
 
 test('after the tool has answered it says in words what came of it', async () => {
   assert.match(await afterTool('list the files', 'a.md\nsrc/'), /The workspace has 2 entries:\n\n```\na\.md\nsrc\/\n```/);
-  assert.match(await afterTool('list the files in src', ''), /`src` is empty/);
+  for (const nothing of ['', 'The folder is empty']) assert.match(await afterTool('list the files in src', nothing), /`src` is empty/);
   assert.match(await afterTool('read a.md', 'one ``` two'), /`a\.md` says:\n\n````\none ``` two\n````/);
   assert.match(await afterTool('write a note: milk', 'written'), /the note is in `notes\/milk\.md`/);
   assert.match(await afterTool('run date', 'Tuesday'), /`date` printed:\n\n```\nTuesday/);
+  assert.match(await afterTool('run date', 'Tuesday\n[Exit code 0]'), /`date` printed:\n\n```\nTuesday\n```$/);
+  assert.match(await afterTool('run true', '[Exit code 0]'), /`true` ran and printed nothing/);
+  assert.match(await afterTool('read a.md', '[a.md is empty]'), /`read` says: a\.md is empty\./);
   assert.match(await afterTool('read a.md', 'line\n'.repeat(500)), /There is more/);
 });
 

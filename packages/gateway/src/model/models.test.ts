@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatewayError, matches, ModelInfo, type ModelConfig } from '@tenon/protocol';
 import { systemClock } from '../kernel/clock.ts';
-import { createModels, probeModel, unknownModel, type ModelsOptions } from './models.ts';
+import { createModels, keyEnvNames, probeModel, unknownModel, type ModelsOptions } from './models.ts';
 import type { ModelFailure } from './types.ts';
 
 function build(configs: readonly ModelConfig[], change: Partial<ModelsOptions> = {}) {
@@ -126,4 +126,12 @@ test('an unknown id is a failure that names the nearest one', () => {
   const failure = unknownModel('claude-sonet', models);
   assert.equal(failure.kind, 'unknown_model');
   assert.match(failure.message, /no model "claude-sonet" \(did you mean "claude-sonnet"\?\)/);
+});
+
+test('the variables that hold keys are the usual ones and those that are named', () => {
+  const names = keyEnvNames([
+    { id: 'a', provider: 'openai', keyEnv: 'MINE' },
+    { id: 'b', provider: 'openai-compatible' },
+  ]);
+  assert.deepEqual(names, ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'MINE']);
 });

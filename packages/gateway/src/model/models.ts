@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import type { DemoFacts } from './demo-kinds.ts';
 import { createDemoModel } from './demo.ts';
-import { createProviderModel } from './providers/model.ts';
+import { createProviderModel, providerDefaults } from './providers/model.ts';
 import type { Model, ModelFailure, Models } from './types.ts';
 
 export interface ModelsOptions {
@@ -50,6 +50,13 @@ export function createModels(options: ModelsOptions): Models {
 
 function refused(message: string): GatewayError {
   return new GatewayError('INVALID_REQUEST', message);
+}
+
+/** Environment variables that hold keys, whether or not a model uses them now: no program may see them. */
+export function keyEnvNames(configs: readonly ModelConfig[]): string[] {
+  const usual = Object.values(providerDefaults).map(({ keyEnv }) => keyEnv);
+  const named = configs.map(({ keyEnv }) => keyEnv);
+  return [...new Set([...usual, ...named])].filter((name) => name !== undefined);
 }
 
 /** For an id that `get` does not know. */
