@@ -1,6 +1,7 @@
 // A program ends with everything that it has started.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { systemClock } from './clock.ts';
 import { type Program, startProgram } from './processes.ts';
@@ -10,10 +11,11 @@ function start(argv: string[], onOutput: (text: string) => void = () => {}): Pro
   return startProgram(argv, { spawn, clock: systemClock, cwd: '/', env, onOutput: (chunk) => onOutput(chunk.toString()) });
 }
 
+/** A process that has ended and waits to be collected counts as gone. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
   } catch {
     return false;
   }

@@ -4,6 +4,8 @@ import type { spawn } from 'node:child_process';
 import { mkdtempSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Clock } from '../../kernel/clock.ts';
+import { startProgram } from '../../kernel/processes.ts';
 import { bubblewrapArgv } from './bubblewrap.ts';
 import { profileOf, type SandboxPolicy } from './profile.ts';
 import { unshareArgv } from './unshare.ts';
@@ -17,6 +19,7 @@ export interface DetectedSandbox {
 
 export type Spawn = typeof spawn;
 
+const WORKS = 'tenon-sandbox-works';
 const PROBE_TIMEOUT_MS = 10_000;
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin';
 
@@ -27,26 +30,29 @@ export function wrap(kind: 'bubblewrap' | 'unshare', argv: readonly string[], po
   return unshareArgv(argv, profile, { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
 }
 
-export async function detectSandbox(spawnProgram: Spawn): Promise<DetectedSandbox> {
+export async function detectSandbox(spawnProgram: Spawn, clock: Clock): Promise<DetectedSandbox> {
   if (process.platform !== 'linux') return { kind: 'none', reason: `there is no sandbox for programs on ${process.platform}` };
   const failures: string[] = [];
   for (const [kind, tool] of [
     ['bubblewrap', 'bwrap'],
     ['unshare', 'unshare'],
   ] as const) {
-    const failure = await probe(kind, spawnProgram);
+    const failure = await probe(kind, spawnProgram, clock);
     if (failure === undefined) return { kind, reason: `programs run under ${kind}` };
     failures.push(`${tool}: ${failure}`);
   }
-  return { kind: 'none', reason: `no sandbox works here (${failures.join('; ')}); install bubblewrap or allow user namespaces` };
+  return {
+    kind: 'none',
+    reason: `no sandbox works here (${failures.join('; ')}); install bubblewrap or allow user namespaces`.slice(0, 512),
+  };
 }
 
 /** Undefined when a program ran in it and could not see this process. */
-async function probe(kind: 'bubblewrap' | 'unshare', spawnProgram: Spawn): Promise<string | undefined> {
+async function probe(kind: 'bubblewrap' | 'unshare', spawnProgram: Spawn, clock: Clock): Promise<string | undefined> {
   const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'tenon-sandbox-')));
   try {
-    const program = '[ "$(readlink /proc/self/ns/pid)" != "$OUTSIDE" ] && : > made && echo works';
-    const argv = wrap(kind, ['/bin/sh', '-c', program], {
+    const test = `[ "$(readlink /proc/self/ns/pid)" != "$OUTSIDE" ] && : > made && echo ${WORKS}`;
+    const argv = wrap(kind, ['/bin/sh', '-c', test], {
       workspace,
       cwd: workspace,
       hidden: [],
@@ -55,24 +61,22 @@ async function probe(kind: 'bubblewrap' | 'unshare', spawnProgram: Spawn): Promi
       network: false,
     });
     const env = { PATH: SYSTEM_PATH, OUTSIDE: readlinkSync('/proc/self/ns/pid') };
-    return await new Promise((resolve) => {
-      const child = spawnProgram(argv[0]!, argv.slice(1), {
-        cwd: '/',
-        env,
-        stdio: ['ignore', 'pipe', 'pipe'],
-        timeout: PROBE_TIMEOUT_MS,
-        killSignal: 'SIGKILL',
-      });
-      let output = '';
-      let complaint = '';
-      child.stdout?.on('data', (chunk) => (output = `${output}${chunk}`.slice(-200)));
-      child.stderr?.on('data', (chunk) => (complaint = `${complaint}${chunk}`.slice(0, 200)));
-      child.on('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ENOENT' ? 'not installed' : error.message));
-      child.on('close', (code, signal) => {
-        if (output.trim() === 'works') return resolve(undefined);
-        resolve(complaint.trim().split('\n')[0] || `ended with ${signal ?? `code ${code}`}`);
-      });
+    let said = '';
+    const program = startProgram(argv, {
+      spawn: spawnProgram,
+      clock,
+      cwd: '/',
+      env,
+      onOutput: (chunk) => {
+        said = `${said}${chunk}`.slice(0, 400);
+      },
     });
+    const timer = clock.after(PROBE_TIMEOUT_MS, () => program.kill());
+    const { code, signal, error } = await program.ended;
+    timer.cancel();
+    if (code === 0 && said.includes(WORKS)) return undefined;
+    if (error) return error.code === 'ENOENT' ? 'not installed' : error.message;
+    return said.trim().split('\n')[0] || `ended with ${signal ?? `code ${code}`}`;
   } catch (error) {
     return (error as Error).message;
   } finally {
