@@ -10,9 +10,11 @@ import { createBackup, restoreBackup } from '../../packages/gateway/src/maintena
 import { openBackup, restoreSqlite } from '../../packages/gateway/src/store/backup.ts';
 import { migrationsAfter, schemaVersion } from '../../packages/gateway/src/store/migrations.ts';
 import { openStore, STORE_FILE } from '../../packages/gateway/src/store/open.ts';
+import type { Store } from '../../packages/gateway/src/store/store.ts';
 import { temporaryHome } from '../support/gateway.ts';
 import { createDatabase } from '../support/postgres.ts';
-import { openWorld } from '../support/stores.ts';
+import { engines, openWorld } from '../support/stores.ts';
+import { answer, begin, call, completed, key, message, note, question, usage } from '../support/stores-turns.ts';
 import { verifies } from '../support/verifies.ts';
 
 const at = 1_000;
@@ -81,6 +83,42 @@ test('a restore keeps what PostgreSQL held before, and that can be restored in t
   await restoreBackup({ config, file: join(world.home, kept) });
   await world.reopen();
   assert.deepEqual(await keys(), ['agent:main:a', 'agent:main:b']);
+});
+
+test('a backup carries turns from either engine to either engine', async () => {
+  verifies('foundation:backup');
+  for (const from of engines) {
+    await using source = await openWorld(from);
+    await begin(source.store, 'r1');
+    const drafts = [answer('x', ['c1'])];
+    await source.store.write('runs.append', { key, runId: 'r1', drafts, calls: [call('c1')], usage: { model: 'demo', usage }, at });
+    const { approval } = await source.store.write('approvals.request', question('r1', 'c1'));
+    await source.store.write('approvals.resolve', { id: approval.id, decision: 'allow-always', by: 'token:a', at });
+    await source.store.write('runs.accept', message('r2'));
+    const configOf = ({ home, url, engine }: { home: string; url: string; engine: string }) =>
+      loadConfig({ home, env: {}, flags: { 'store.engine': engine, 'store.url': url } });
+    const state = async (store: Store) => [
+      await store.read('entries.path', { key, limit: 10 }),
+      await store.read('runs.open', { limit: 10 }),
+      await store.read('calls.open', { runId: 'r1' }),
+      await store.read('approvals.list', { state: 'decided', limit: 10 }),
+      await store.read('approvals.rules', { limit: 10 }),
+      await store.read('usage.sum', {}),
+    ];
+    const before = await state(source.store);
+    const file = join(source.home, 'backup');
+    await createBackup({ config: configOf(source), file });
+    for (const to of engines) {
+      await using target = await openWorld(to);
+      await target.store.close();
+      await restoreBackup({ config: configOf(target), file });
+      await target.reopen();
+      assert.deepEqual(await state(target.store), before, `${from} to ${to}`);
+      await target.store.write('runs.append', { key, runId: 'r1', drafts: [note('goes on')], at });
+      await target.store.write('runs.end', { key, runId: 'r1', end: completed, at });
+      await begin(target.store, 'r9', { key: 'agent:main:new' });
+    }
+  }
 });
 
 async function makeOlderStore(url: string, version: number): Promise<void> {

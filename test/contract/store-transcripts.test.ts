@@ -1,10 +1,7 @@
 // Transcripts in the store, on both engines: trees, paths, forks and imports, and how they go away.
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Entry } from '@tenon/protocol';
-import { loadConfig } from '../../packages/gateway/src/config.ts';
-import { createBackup, restoreBackup } from '../../packages/gateway/src/maintenance.ts';
 import type { Store } from '../../packages/gateway/src/store/store.ts';
 import { engines, keepAll, onBothEngines, openWorld } from '../support/stores.ts';
 import {
@@ -24,7 +21,6 @@ import {
   summary,
   usage,
 } from '../support/stores-turns.ts';
-import { verifies } from '../support/verifies.ts';
 
 const busy = { code: 'CONFLICT', details: { code: 'SESSION_BUSY', runId: 'r1' } };
 
@@ -236,42 +232,6 @@ onBothEngines('what is over is kept for its time and then goes, a step at a time
   const { runs, approvals, retired_sessions } = await store.read('tables.count', {});
   assert.deepEqual([runs, approvals, retired_sessions], [2, 1, 0]);
   assert.equal((await store.read('entries.path', { key, limit: 10 })).entries.length, 2);
-});
-
-test('a backup carries turns from either engine to either engine', async () => {
-  verifies('foundation:backup');
-  for (const from of engines) {
-    await using source = await openWorld(from);
-    await begin(source.store, 'r1');
-    const drafts = [answer('x', ['c1'])];
-    await source.store.write('runs.append', { key, runId: 'r1', drafts, calls: [call('c1')], usage: { model: 'demo', usage }, at });
-    const { approval } = await source.store.write('approvals.request', question('r1', 'c1'));
-    await source.store.write('approvals.resolve', { id: approval.id, decision: 'allow-always', by: 'token:a', at });
-    await source.store.write('runs.accept', message('r2'));
-    const configOf = ({ home, url, engine }: { home: string; url: string; engine: string }) =>
-      loadConfig({ home, env: {}, flags: { 'store.engine': engine, 'store.url': url } });
-    const state = async (store: Store) => [
-      await store.read('entries.path', { key, limit: 10 }),
-      await store.read('runs.open', { limit: 10 }),
-      await store.read('calls.open', { runId: 'r1' }),
-      await store.read('approvals.list', { state: 'decided', limit: 10 }),
-      await store.read('approvals.rules', { limit: 10 }),
-      await store.read('usage.sum', {}),
-    ];
-    const before = await state(source.store);
-    const file = join(source.home, 'backup');
-    await createBackup({ config: configOf(source), file });
-    for (const to of engines) {
-      await using target = await openWorld(to);
-      await target.store.close();
-      await restoreBackup({ config: configOf(target), file });
-      await target.reopen();
-      assert.deepEqual(await state(target.store), before, `${from} to ${to}`);
-      await target.store.write('runs.append', { key, runId: 'r1', drafts: [note('goes on')], at });
-      await target.store.write('runs.end', { key, runId: 'r1', end: completed, at });
-      await begin(target.store, 'r9', { key: 'agent:main:new' });
-    }
-  }
 });
 
 test('a history of 10,000 entries is read at once', async (t) => {

@@ -86,18 +86,22 @@ export function* readTree(args: {
   return { nodes, leafId, ...(rows.length > page.length ? { next: last.ord as number } : {}) };
 }
 
-/** The ids on the path to the leaf, down to the entry of this number: older ones have smaller numbers. */
+/**
+ * The ids on the path to the leaf, down to the entry of this number. A parent has a smaller number than its children, so one
+ * look at each, newest first and in the index alone, finds them: faster than to go from parent to parent.
+ */
 function* onPath(sessionId: string, leafId: string | null, downTo: number): Operation<Set<string>> {
-  if (leafId === null) return new Set();
-  const rows = yield* all<{ id: string }>(sql`
-    with recursive path (id, parent_id, ord) as (
-      select id, parent_id, ord from entries where session_id = ${sessionId} and id = ${leafId}
-      union all
-      select entries.id, entries.parent_id, entries.ord
-      from path join entries on entries.session_id = ${sessionId} and entries.id = path.parent_id
-      where path.ord > ${downTo})
-    select id from path`);
-  return new Set(rows.map((row) => row.id));
+  const path = new Set<string>();
+  if (leafId === null) return path;
+  const rows = yield* all<{ id: string; parent_id: string | null }>(sql`
+    select id, parent_id from entries where session_id = ${sessionId} and ord >= ${downTo} order by ord desc`);
+  let expected: string | null = leafId;
+  for (const { id, parent_id } of rows) {
+    if (id !== expected) continue;
+    path.add(id);
+    expected = parent_id;
+  }
+  return path;
 }
 
 /** Whole entries, in the order in which they were added: `limit` at most, and not more than `maxBytes` unless one alone is larger. */

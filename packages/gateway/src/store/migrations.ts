@@ -60,7 +60,7 @@ const migrations: readonly Migration[] = [
       `create table entries (
          ord {{serial}}, session_id text not null, id text not null, parent_id text, type text not null, role text,
          run_id text, at bigint not null, preview text not null, label_of text, body text not null, unique (session_id, id))`,
-      `create index entries_in_order on entries (session_id, ord)`,
+      `create index entries_in_order on entries (session_id, ord, id, parent_id)`,
       `create index entries_labels on entries (session_id, label_of, ord) where label_of is not null`,
       `create index entries_answers on entries (session_id, run_id, ord) where role = 'assistant'`,
       `create table runs (
