@@ -30,6 +30,7 @@ export async function* streamAnswer(plan: StreamPlan): AsyncGenerator<ModelEvent
   const watch = plan.openWatch();
   const builder = createMessageBuilder(config.provider, config.id);
   let reader: ReadableStreamDefaultReader<StreamPart> | undefined;
+  let finished = false;
   try {
     const { stream, metadataKey } = await openUnder(watch, plan);
     const reading = stream.getReader();
@@ -44,7 +45,9 @@ export async function* streamAnswer(plan: StreamPlan): AsyncGenerator<ModelEvent
       if (part.type !== 'stream-start' && part.type !== 'response-metadata') watch.progress();
       if (part.type === 'finish') {
         const usage = usageOf(part.usage, config.prices);
-        yield { type: 'end', message: builder.build({ stopReason: stopReasonOf(part, builder), usage, timestamp: clock.now() }) };
+        const message = builder.build({ stopReason: stopReasonOf(part, builder), usage, timestamp: clock.now() });
+        finished = true;
+        yield { type: 'end', message };
         return;
       }
       const event = eventOf(part, builder, metadataKey);
@@ -62,8 +65,27 @@ export async function* streamAnswer(plan: StreamPlan): AsyncGenerator<ModelEvent
     yield { type: 'failed', failure, ...(partial ? { partial } : {}) };
   } finally {
     // Also when the reader of the events has gone away in the middle.
-    watch.end();
-    await reader?.cancel().catch(() => undefined);
+    if (finished && reader) void readToEnd(reader, watch, clock);
+    else {
+      watch.hangUp();
+      await reader?.cancel().catch(() => undefined);
+    }
+  }
+}
+
+const REST_MS = 1_000;
+
+// The last bytes of an answer carry nothing for us, but a connection that was read to its end can be used again.
+async function readToEnd(reader: ReadableStreamDefaultReader<StreamPart>, watch: Watch, clock: Clock): Promise<void> {
+  watch.end();
+  const timer = clock.after(REST_MS, () => watch.hangUp());
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // Whoever was answered does not mind.
+  } finally {
+    timer.cancel();
+    watch.hangUp();
   }
 }
 

@@ -99,7 +99,9 @@ test('a watch that has ended gives nothing up and leaves nothing behind', () => 
   const watch = openWatch(clock, 1_000, stop.signal);
   watch.end();
   stop.abort();
-  assert.deepEqual([watch.fault, armed()], [undefined, false]);
+  assert.deepEqual([watch.fault, armed(), watch.signal.aborted], [undefined, false, false]);
+  watch.bytes(watchBounds.refusalBytes + 1, false);
+  assert.equal(watch.signal.aborted, true, 'a server that goes on talking is hung up on');
 });
 
 test('an abort is told to whoever reads, also one that came before', async () => {

@@ -29,7 +29,10 @@ export interface Watch {
   waiting(yes: boolean): void;
   /** Called when it is given up, or at once if it has been. */
   onGiveUp(call: () => void): void;
+  /** No longer watches. What is left of the answer may still be read. */
   end(): void;
+  /** Lets go of the connection. */
+  hangUp(): void;
 }
 
 export function openWatch(clock: Clock, idleTimeoutMs: number, stop: AbortSignal): Watch {
@@ -69,6 +72,12 @@ export function openWatch(clock: Clock, idleTimeoutMs: number, stop: AbortSignal
     arm(Math.min(idleTimeoutMs - quietMs, startedAt + watchBounds.totalMs - now));
   }
 
+  function end(): void {
+    ended = true;
+    timer?.cancel();
+    stop.removeEventListener('abort', onStop);
+  }
+
   const onStop = () => giveUp(new StreamFault('aborted', 'stopped'));
   stop.addEventListener('abort', onStop, { once: true });
   if (stop.aborted) onStop();
@@ -84,6 +93,8 @@ export function openWatch(clock: Clock, idleTimeoutMs: number, stop: AbortSignal
       heardAt = clock.monotonic();
       wireBytes += count;
       idleBytes += count;
+      // An answer that has ended has nothing more to say.
+      if (ended && idleBytes > watchBounds.refusalBytes) controller.abort();
       if (refused && wireBytes > watchBounds.refusalBytes) giveUp(new StreamFault('bad_output', 'the refusal of the server is too long'));
       if (wireBytes > watchBounds.wireBytes) giveUp(new StreamFault('bad_output', `more than ${watchBounds.wireBytes} bytes were sent`));
       if (idleBytes > watchBounds.idleBytes) giveUp(new StreamFault('bad_output', `${idleBytes} bytes were sent that say nothing`));
@@ -99,11 +110,9 @@ export function openWatch(clock: Clock, idleTimeoutMs: number, stop: AbortSignal
       cut = call;
       if (fault) call();
     },
-    end() {
-      ended = true;
-      timer?.cancel();
-      stop.removeEventListener('abort', onStop);
-      // Lets go of the socket where the stream was not read to its end.
+    end,
+    hangUp() {
+      end();
       controller.abort();
     },
   };
