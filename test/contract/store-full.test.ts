@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Store } from '../../packages/gateway/src/store/store.ts';
 import { keepAll, openWorld } from '../support/stores.ts';
+import { answer, begin, key, message, question } from '../support/stores-turns.ts';
 import { verifies } from '../support/verifies.ts';
 
 const at = 1_000;
@@ -51,6 +52,24 @@ test('sqlite: on a full store a request that does not fit takes no other with it
     ['STORAGE', 'STORAGE', 'STORAGE', 'STORAGE', 'STORAGE', 'ok', 'ok', 'STORAGE', 'CONFLICT'],
   );
   assert.equal((await world.store.read('stream.state', {})).head, written + 1);
+});
+
+test('sqlite: on a full store a turn can still end, and what it asked for can be taken back', async () => {
+  await using world = await openWorld('sqlite', { maxBytes: 600_000 });
+  const { store } = world;
+  await begin(store, 'r1');
+  await store.write('runs.accept', message('r2'));
+  await store.write('approvals.request', question('r1', 'c1'));
+  await fill(store);
+  const large = store.write('runs.append', { key, runId: 'r1', drafts: [answer('x'.repeat(200_000))], at });
+  await assert.rejects(large, { code: 'STORAGE' });
+  const { approvals } = await store.write('approvals.voidFor', { principal: 'token:asker', at });
+  assert.equal(approvals.length, 1);
+  const end = { kind: 'internal_error' as const };
+  assert.equal((await store.write('runs.end', { key, runId: 'r1', end, at })).ended, true);
+  assert.equal((await store.write('runs.cancelQueued', { key, at })).runs.length, 1);
+  assert.equal((await store.read('sessions.get', { key })).session.status, 'idle');
+  assert.equal((await store.read('entries.path', { key, limit: 10 })).entries.length, 1);
 });
 
 /** Sessions until no further one fits. */
