@@ -84,7 +84,7 @@ export function createLiveScreen({ editor, output, style }: LiveScreenOptions): 
   let sign = '';
   let closed = false;
 
-  const columns = () => Math.max(NARROWEST, output.columns ?? DEFAULT_WIDTH);
+  const columns = () => Math.max(NARROWEST, output.columns || DEFAULT_WIDTH);
   // One column is left free: a row that is full to the last one is ended differently by different terminals.
   const width = () => columns() - 1;
   const paint = (row: string) => (as && row !== '' ? style(as, row) : row);

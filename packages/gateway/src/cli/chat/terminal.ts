@@ -62,7 +62,7 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
     prompt: '',
   });
   const live = isLive ? createLiveScreen({ editor, output: stdout, style }) : undefined;
-  const screen = live ?? createPlainScreen({ write: (text) => void stdout.write(text), style, width: stdout.columns ?? 80 });
+  const screen = live ?? createPlainScreen({ write: (text) => void stdout.write(text), style, width: stdout.columns || 80 });
   const sign = isLive ? '› ' : '> ';
   const joiner = createLineJoiner();
   const typed: string[] = [];

@@ -32,7 +32,7 @@ export const sessionHistory = defineCommand({
     const { createView } = await import('../chat/view.ts');
     const { createFollower } = await import('../chat/follow.ts');
     const style: typeof out.style = (name, piece) => out.style(name, piece);
-    const screen = createPlainScreen({ write: (piece) => void io.stdout.write(piece), style, width: io.stdout.columns ?? 100 });
+    const screen = createPlainScreen({ write: (piece) => void io.stdout.write(piece), style, width: io.stdout.columns || 100 });
     const view = createView({ screen, style, verbose: options.verbose, now: io.now, canAnswer: false, sign: '> ', onChange() {} });
     const follower = createFollower({ sessionKey: key, show: view, fetchEntry() {} });
     for (const entry of entries) follower.entry(entry);
