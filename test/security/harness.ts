@@ -155,7 +155,7 @@ export function parseAnswer(bytes: Buffer): HttpAnswer {
 }
 
 /** The headers that every answer has, whatever it is an answer to; `nonce` is that of its page. */
-export function assertStrictHeaders({ status, headers }: HttpAnswer, what: string): { nonce: string } {
+export function assertStrictHeaders({ status, headers }: HttpAnswer, what: string, cacheControl = 'no-store'): { nonce: string } {
   assert.notEqual(status, 0, `${what}: no answer`);
   const policy = headers['content-security-policy'] ?? '';
   const nonce = /'nonce-([A-Za-z0-9+/=]{24})'/.exec(policy)?.[1] ?? '';
@@ -166,7 +166,7 @@ export function assertStrictHeaders({ status, headers }: HttpAnswer, what: strin
     'referrer-policy': 'no-referrer',
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
-    'cache-control': 'no-store',
+    'cache-control': cacheControl,
   };
   for (const [name, value] of Object.entries(strict)) assert.equal(headers[name], value, `${what} (${status}): ${name}`);
   for (const name of Object.keys(headers)) assert.doesNotMatch(name, /^(access-control-|server$|x-powered-by$|set-cookie$)/, what);

@@ -1,10 +1,12 @@
-// S67, S82: the HTTP side of the port.
+// S05, S67, S82: the HTTP side of the port.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limits } from '@tenon/protocol';
+import type { HttpDeps } from '../../packages/gateway/src/net/route.ts';
+import { createRoutes } from '../../packages/gateway/src/net/routes.ts';
 import { type GatewayProcess, startGatewayProcess, type StartOptions } from '../support/gateway.ts';
 import { createDatabase, startPostgres } from '../support/postgres.ts';
-import { connectRaw } from '../support/raw-client.ts';
+import { connectRaw, type RawClient } from '../support/raw-client.ts';
 import { verifies } from '../support/verifies.ts';
 import {
   assertStrictHeaders,
@@ -34,6 +36,17 @@ test('S67 every response carries the strict headers, whoever writes it', async (
     [200, ask('/metrics', { method: 'HEAD' })],
     [200, ask('/', { headers: { Expect: 'a-miracle' } })],
     [200, ask('/', { headers: { Expect: '100-continue' } })],
+    [400, postText(gateway, '/api/sign-in', '{')],
+    [401, postText(gateway, '/api/sign-in', '{"code":"x"}')],
+    [401, postText(gateway, '/api/sign-out', '')],
+    [401, postText(gateway, '/v1/chat/completions', '{}')],
+    [401, ask('/v1/models')],
+    [404, ask('/v1/nothing')],
+    [405, ask('/v1/chat/completions')],
+    [405, ask('/api/sign-in')],
+    [413, postText(gateway, '/api/sign-in', 'x'.repeat(5_000))],
+    [415, postText(gateway, '/api/sign-in', 'x', { 'Content-Type': 'text/plain' })],
+    [403, postText(gateway, '/v1/chat/completions', '{}', { Origin: 'https://evil.example' })],
     [400, 'NONSENSE\r\n\r\n'],
     [400, `GET / HTTP/9.9\r\n${host}\r\n`],
     [400, `GET /\x01 HTTP/1.1\r\n${host}\r\n`],
@@ -84,17 +97,175 @@ test('S67 every response carries the strict headers, whoever writes it', async (
   });
 });
 
-test('S67 the page has no script, and its style is the one that the policy names', async () => {
+test('S67 nothing in the page runs or styles by itself: scripts are files of its own, and styles have the nonce', async () => {
   verifies('S67');
   await using gateway = await startGatewayProcess();
   const page = await exchange(gateway, requestText(gateway, '/'));
   const { nonce } = assertStrictHeaders(page, 'the page');
   assert.equal(page.headers['content-type'], 'text/html; charset=utf-8');
-  assert.doesNotMatch(page.body, /<script|\son\w+\s*=|javascript:|<iframe|<base|<form|\sstyle\s*=|https?:\/\//i);
-  assert.deepEqual(page.body.match(/<style[^>]*>/g), [`<style nonce="${nonce}">`]);
+  assert.doesNotMatch(page.body, /<\w[^>]*\s(on\w+|style)\s*=|javascript:|<iframe|<base|<form|https?:\/\/|__NONCE__/i);
+  for (const [script] of page.body.matchAll(/<script[^>]*>[^<]*<\/script>|<script[^>]*>/g))
+    assert.match(script, /^<script( type="module")? src="\/[\w./-]+"><\/script>$/);
+  for (const [style] of page.body.matchAll(/<style[^>]*>/g)) assert.equal(style, `<style nonce="${nonce}">`);
   assert.ok(!page.body.includes(gateway.token));
+  for (const [, path = ''] of page.body.matchAll(/(?:src|href)="([^"]+)"/g)) {
+    const asset = await exchange(gateway, requestText(gateway, path));
+    assert.equal(asset.status, 200, path);
+    assertStrictHeaders(asset, path, 'public, max-age=31536000, immutable');
+    assert.ok(!asset.body.includes(gateway.token), path);
+  }
   await assertUnharmed(gateway);
 });
+
+/** Every row of the table: a new one is attacked the day it is added. */
+const routes = Object.entries(createRoutes({ metricsNeedToken: false } as HttpDeps));
+const guarded = routes.filter(([, { scope }]) => scope !== 'none');
+
+test('S05 a form, a fetch or an image of another site changes nothing, on any route', async () => {
+  verifies('S05', 'S06');
+  await using gateway = await startGatewayProcess();
+  await using admin = await bystander(gateway);
+  const { payload } = await admin.request('signin.create', {});
+  const code = (payload.url as string).split('#code=')[1] ?? '';
+  const before = await stateOf(admin);
+  const from = newAddress();
+  const site = { 'Sec-Fetch-Site': 'cross-site', Authorization: `Bearer ${gateway.token}` };
+  const attacks: Record<string, string>[] = [
+    { ...site, Origin: 'https://evil.example', 'Sec-Fetch-Mode': 'navigate', 'Content-Type': 'application/x-www-form-urlencoded' },
+    { ...site, Origin: 'null', 'Sec-Fetch-Mode': 'navigate', 'Content-Type': 'text/plain' },
+    { ...site, 'Sec-Fetch-Mode': 'navigate', 'Content-Type': 'application/json' },
+    { ...site, Origin: 'https://evil.example', 'Sec-Fetch-Mode': 'no-cors', 'Content-Type': 'text/plain' },
+    { ...site, Origin: 'https://evil.example', 'Sec-Fetch-Mode': 'cors', 'Content-Type': 'application/json' },
+    { 'Sec-Fetch-Site': 'same-site', 'Sec-Fetch-Mode': 'cors', 'Content-Type': 'application/json' },
+    { Origin: 'http://localhost.evil.example', 'Content-Type': 'application/json' },
+  ];
+  for (const [path] of routes) {
+    for (const headers of attacks) {
+      const answer = await exchange(gateway, postText(gateway, path, JSON.stringify({ code }), headers), from);
+      assert.equal(answer.status, 403, `${path} ${JSON.stringify(headers)}`);
+      assertStrictHeaders(answer, path);
+    }
+    for (const mode of ['no-cors', 'cors']) {
+      const image = { ...site, 'Sec-Fetch-Mode': mode, 'Sec-Fetch-Dest': 'image' };
+      assert.equal((await exchange(gateway, requestText(gateway, path, { headers: image }), from)).status, 403, `<img> ${path}`);
+      const asked = { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' };
+      const preflight = await exchange(gateway, requestText(gateway, path, { method: 'OPTIONS', headers: asked }), from);
+      assert.equal(preflight.status, 403);
+      assertStrictHeaders(preflight, `preflight ${path}`);
+    }
+  }
+  assert.deepEqual(await stateOf(admin), before);
+  assert.equal(
+    (await exchange(gateway, postText(gateway, '/api/sign-in', JSON.stringify({ code })))).status,
+    200,
+    'the code is still there',
+  );
+  await assertUnharmed(gateway, { from, incidents: ['http.origin', 'http.cross-site'] });
+});
+
+/** What an attack over HTTP could have changed. */
+async function stateOf(admin: RawClient): Promise<unknown> {
+  const [sessions, tokens] = [await admin.request('sessions.list', {}), await admin.request('tokens.list', {})];
+  return [
+    sessions.payload.sessions,
+    (tokens.payload.tokens as { id: string; revokedAt: number }[]).map(({ id, revokedAt }) => [id, revokedAt]),
+  ];
+}
+
+test('S82 every guarded route wants a token with the right scope, and reads no body without', async () => {
+  verifies('S82', 'S82:v1', 'S03');
+  await using gateway = await startGatewayProcess();
+  await using admin = await bystander(gateway);
+  const powerless = await mintToken(admin, ['operator.approvals']);
+  const revoked = await mintToken(admin, ['operator.admin']);
+  await admin.request('tokens.revoke', { id: revoked.id });
+  assert.ok(guarded.length >= 4);
+  for (const [path, { method, scope }] of guarded) {
+    const ask = (headers: Record<string, string>) =>
+      exchange(gateway, method === 'POST' ? postText(gateway, path, '{', headers) : requestText(gateway, path, { headers }), newAddress());
+    const wrong = [{}, bearer('x'), bearer(revoked.token), { Authorization: gateway.token }, { Cookie: `token=${gateway.token}` }];
+    for (const headers of wrong) {
+      const answer = await ask(headers as Record<string, string>);
+      assert.equal(answer.status, 401, `${path} with ${JSON.stringify(headers)}`);
+      assertStrictHeaders(answer, path);
+    }
+    if (scope !== 'any') assert.equal((await ask(bearer(powerless.token))).status, 403, path);
+    const huge = { 'Content-Length': String(10 ** 12), 'Content-Type': 'application/json' };
+    if (method === 'POST')
+      assert.equal(
+        (await exchange(gateway, requestText(gateway, path, { method, headers: huge }), newAddress())).status,
+        scope === 'any' ? 413 : 401,
+      );
+    const inAddress = await exchange(gateway, requestText(gateway, `${path}?token=${gateway.token}`, { method }), newAddress());
+    assert.equal(inAddress.status, 401, 'a token in the address');
+  }
+  await assertUnharmed(gateway);
+});
+
+test('S82 guessing tokens at /v1 and codes at the sign-in is guessing at the socket: one count for all', async () => {
+  verifies('S82', 'S82:v1', 'S09');
+  await using gateway = await startGatewayProcess();
+  const from = newAddress();
+  const guesses = await Promise.all(
+    Array.from({ length: 60 }, (_, index) =>
+      index % 2
+        ? exchange(gateway, requestText(gateway, '/v1/models', { headers: bearer(`wrong-${index}`) }), from)
+        : exchange(gateway, postText(gateway, '/api/sign-in', JSON.stringify({ code: `wrong-${index}` })), from),
+    ),
+  );
+  const tried = guesses.filter(({ status }) => status === 401).length;
+  assert.ok(tried >= 1 && tried <= limits.authFailuresPerMinute.value, `${tried} were tried`);
+  assert.equal(guesses.filter(({ status }) => status === 429).length, 60 - tried);
+  assert.equal((await exchange(gateway, requestText(gateway, '/v1/models', { headers: bearer(gateway.token) }), from)).status, 429);
+  await assert.rejects(connectRaw(gateway.socketUrl, gateway.token, {}, { localAddress: from }), /RATE_LIMITED/);
+  assert.equal((await exchange(gateway, requestText(gateway, '/v1/models', { headers: bearer(gateway.token) }), newAddress())).status, 200);
+  await assertUnharmed(gateway, { from, incidents: ['auth.failed', 'auth.rate-limited'] });
+});
+
+test('S82 bodies are bounded by what they declare, by what comes, and in time', async () => {
+  verifies('S82', 'S82:v1');
+  await using gateway = await startGatewayProcess();
+  const from = newAddress();
+  const json = { 'Content-Type': 'application/json' };
+  const slow = exchange(
+    gateway,
+    `${requestText(gateway, '/api/sign-in', { method: 'POST', headers: { ...json, 'Content-Length': '12' } })}{"co`,
+    from,
+  );
+  const cases: [status: number, path: string, headers: Record<string, string>, body: string][] = [
+    [413, '/v1/chat/completions', { ...bearer(gateway.token), 'Content-Length': String(limits.httpBodyBytes.value + 1) }, ''],
+    [413, '/v1/chat/completions', { ...bearer(gateway.token), 'Transfer-Encoding': 'chunked' }, chunksOf(limits.httpBodyBytes.value + 1)],
+    [413, '/api/sessions/import?key=agent:main:x', { ...bearer(gateway.token), 'Content-Length': '99999999999' }, ''],
+    [413, '/api/sign-in', { 'Transfer-Encoding': 'chunked' }, chunksOf(100_000)],
+    [400, '/api/sign-in', { 'Content-Length': '5', 'Transfer-Encoding': 'chunked' }, chunksOf(10)],
+    [400, '/api/sign-in', { 'Content-Length': '12' }, '{"code":"x"}POST /api/sign-out HTTP/1.1\r\n\r\n'],
+    [400, '/api/sign-in', { 'Transfer-Encoding': 'chunked' }, 'zzz\r\n'],
+  ];
+  for (const [status, path, headers, body] of cases) {
+    const type = path.includes('import') ? { 'Content-Type': 'application/jsonl' } : json;
+    const answer = await exchange(gateway, requestText(gateway, path, { method: 'POST', headers: { ...type, ...headers } }) + body, from);
+    assert.equal(answer.status, status, `${path} ${JSON.stringify(headers)}`);
+    assertStrictHeaders(answer, path);
+  }
+  assert.equal((await slow).status, 408, 'who sends slowly is not waited for');
+  await assertUnharmed(gateway, { from, incidents: ['http.body', 'http.malformed'] });
+});
+
+function chunksOf(bytes: number): string {
+  const size = Math.min(bytes, 65_536);
+  return `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`.repeat(Math.ceil(bytes / size));
+}
+
+/** A POST by hand; JSON unless told otherwise. */
+function postText(
+  gateway: Pick<GatewayProcess, 'port'>,
+  target: string,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): string {
+  const all = { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)), ...headers };
+  return requestText(gateway, target, { method: 'POST', headers: all }) + body;
+}
 
 const METRICS_HOST = 'metrics.example:9100';
 

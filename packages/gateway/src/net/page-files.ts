@@ -53,6 +53,7 @@ export function createPageFiles(folder: string | undefined, onError: (error: unk
       if (folder === undefined) return undefined;
       loaded ??= load(folder).catch((error: unknown) => {
         onError(error);
+        loaded = undefined;
         return { files: new Map(), index: undefined };
       });
       const { files, index } = await loaded;
@@ -85,7 +86,7 @@ async function load(folder: string): Promise<Page> {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  const found = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const found = names.filter((entry) => entry.isFile() && isServed(entry.name)).map((entry) => join(entry.parentPath, entry.name));
   if (found.length > MAX_FILES) throw new Error(`${folder} has ${found.length} files; a page has at most ${MAX_FILES}`);
   const contents = new Map(
     await Promise.all(
@@ -104,6 +105,11 @@ async function load(folder: string): Promise<Page> {
     });
   }
   return { files, index: contents.get('/index.html')?.toString('utf8').split(NONCE_MARK) };
+}
+
+/** Not what a build that is under way leaves for a moment. */
+function isServed(name: string): boolean {
+  return types[extname(name.replace(/\.gz$/, ''))] !== undefined;
 }
 
 function acceptsGzip(header: string | undefined): boolean {

@@ -120,7 +120,7 @@ test('what was said before becomes the transcript, and system messages the promp
           role: 'user',
           content: [
             { type: 'text', text: 'three' },
-            { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0K' } },
+            { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },
           ],
         },
       ],
@@ -132,7 +132,7 @@ test('what was said before becomes the transcript, and system messages the promp
   assert.deepEqual(options, { model: 'gpt-x', thinking: 'low', extraSystemPrompt: 'Be short.\n\nBe kind.' });
   assert.deepEqual(content, [
     { type: 'text', text: 'three' },
-    { type: 'image', mimeType: 'image/png', data: 'iVBORw0K' },
+    { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' },
   ]);
   const { entries } = await server.store.read('entries.path', { key, limit: 10 });
   assert.deepEqual(
@@ -338,7 +338,7 @@ test('what an agent cannot do is refused by name, and nothing is begun', async (
     [image('data:image/svg+xml;base64,AAAA'), 400, /must be image\/png/],
     [image('data:image/png;base64,???!'), 400, /is not base64/],
     [image('data:image/png;base64,'), 400, /is not base64/],
-    [image(`data:image/png;base64,${'A'.repeat(limits.imageBytes.value + 4)}`), 413, /larger than/],
+    [image(`data:image/png;base64,${'A'.repeat(limits.imageBytes.value + 4)}`), 413, /an image has|larger than/],
     [{ messages: [{ role: 'user', content: 'x'.repeat(limits.messageChars.value + 1) }] }, 413, /longer than/],
     [{ messages: [{ role: 'system', content: 'x'.repeat(limits.messageChars.value + 1) }, user] }, 413, /longer than/],
   ];

@@ -17,6 +17,7 @@ import {
 } from '../../agent/completions.ts';
 import { randomId, sha256 } from '../../kernel/ids.ts';
 import type { Connection } from '../../rpc/connections.ts';
+import { titleOf } from '../../rpc/methods/chat.ts';
 import type { Principal } from '../../rpc/principal.ts';
 import type { AnswerSlot } from '../../store/answers.ts';
 import { type Answer, HttpError, json, openAiError } from '../answer.ts';
@@ -133,8 +134,19 @@ async function accept(call: GuardedCall, { store }: HttpDeps, completion: Comple
   };
   const { run } = await store.write(
     'runs.accept',
-    // A turn of its own: its answer goes to one client.
-    { key: sessionKey, runId: key ?? randomId(), content: completion.content, mode: 'followup', trigger: 'api', principal, options, at },
+    {
+      key: sessionKey,
+      runId: key ?? randomId(),
+      content: completion.content,
+      // A turn of its own: its answer goes to one client.
+      mode: 'followup',
+      defaultMode: 'followup',
+      trigger: 'api',
+      principal,
+      options,
+      title: titleOf(completion.content.map((block) => (block.type === 'text' ? block.text : '')).join(' ')),
+      at,
+    },
     slot('run'),
   );
   return run;
@@ -188,6 +200,10 @@ async function follow(call: GuardedCall, deps: HttpDeps, completion: Completion,
     if (completion.includeUsage) stream.event(JSON.stringify(usageChunkOf(head, run.usage)));
     stream.event('[DONE]');
     return undefined;
+  } catch (error) {
+    // Too late for a status: it is the last that the client hears.
+    if (!stream?.opened) throw error;
+    return refuse(asRefusal(error, deps), 500);
   } finally {
     unwatch();
     deps.connections.remove(connection);
@@ -199,6 +215,13 @@ async function follow(call: GuardedCall, deps: HttpDeps, completion: Completion,
     stream.event(JSON.stringify(openAiError(error, status)));
     return undefined;
   }
+}
+
+function asRefusal(error: unknown, { log }: HttpDeps): GatewayError {
+  if (error instanceof GatewayError) return error;
+  const reference = randomId(6);
+  log.error({ error, reference }, 'a streamed answer failed');
+  return new GatewayError('INTERNAL', 'A fault of the gateway', { details: { reference } });
 }
 
 /** Another attempt would be another run, and tools that ran would run again: OpenAI's clients do not try by themselves. */
