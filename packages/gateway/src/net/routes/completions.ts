@@ -125,7 +125,8 @@ async function accept(call: GuardedCall, { store }: HttpDeps, completion: Comple
       type: 'message' as const,
       message: toMessage(said, at),
     }));
-    await store.write('entries.import', { key: sessionKey, fields: {}, entries, leafId: entryId(entries.length - 1), at }, slot('history'));
+    const leafId = entryId(entries.length - 1);
+    await store.write('entries.import', { key: sessionKey, fields: {}, entries: packEntries(entries), leafId, at }, slot('history'));
   }
   const options = {
     ...(place.model === undefined ? {} : { model: place.model }),

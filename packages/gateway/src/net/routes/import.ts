@@ -1,6 +1,7 @@
 // A session from a file: too large for a frame of the socket, so it comes as the body of a request.
 import { GatewayError, limits, matches, SessionKey } from '@tenon/protocol';
 import { importTranscript } from '../../agent/pi-jsonl.ts';
+import { packEntries } from '../../store/entry-copies.ts';
 import { json } from '../answer.ts';
 import { textOf } from '../body.ts';
 import type { Routes } from '../route.ts';
@@ -18,7 +19,7 @@ export const importRoutes: Routes = {
       if (title !== undefined && title.length > 512) throw new GatewayError('INVALID_REQUEST', 'title must be up to 512 characters');
       const { entries, leafId, skipped } = importTranscript(textOf(body));
       const fields = title === undefined ? {} : { title };
-      const imported = await store.write('entries.import', { key, fields, entries, leafId, at: clock.now() });
+      const imported = await store.write('entries.import', { key, fields, entries: packEntries(entries), leafId, at: clock.now() });
       return json(200, { ...imported, skipped });
     },
   },
