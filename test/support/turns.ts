@@ -55,6 +55,7 @@ export interface TurnWorldOptions {
 
 export interface TurnWorld extends AsyncDisposable {
   readonly store: Store;
+  readonly deps: TurnDeps;
   readonly model: ScriptedModel;
   readonly hooks: HookRegistry;
   readonly turns: TurnQueue;
@@ -173,7 +174,7 @@ export async function openTurns(options: TurnWorldOptions = {}): Promise<TurnWor
   }
 
   async function end(runId: string): Promise<RunEnd> {
-    const waited = await turns.wait(runId, 20_000);
+    const waited = await turns.wait(runId, 100_000_000);
     if (waited?.run.end) return waited.run.end;
     throw new Error(`run ${runId} has not ended: ${JSON.stringify(logged.slice(-5))}`);
   }
@@ -189,6 +190,7 @@ export async function openTurns(options: TurnWorldOptions = {}): Promise<TurnWor
 
   return {
     store,
+    deps,
     model,
     hooks: registry,
     turns,

@@ -1,0 +1,147 @@
+// Every row of the hook table happens: a reference turn or a named scenario fires it. And whatever a handler does wrong, the
+// row's own failure policy decides what that means for the turn.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type HookName, hookNames, hookRow, matches } from '@tenon/protocol';
+import { createTranscripts } from '../../packages/gateway/src/agent/transcripts.ts';
+import { resetSession } from '../../packages/gateway/src/agent/session-life.ts';
+import type { HookHandler } from '../../packages/gateway/src/host/hook-registry.ts';
+import type { ScriptedStep } from '../../packages/gateway/src/model/scripted.ts';
+import { createManualClock } from '../support/clock.ts';
+import { startGatewayProcess } from '../support/gateway.ts';
+import { KEY, noteTool, openTurns, type TurnWorld, type TurnWorldOptions } from '../support/turns.ts';
+
+const reference: readonly ScriptedStep[] = [{ calls: [{ name: 'look', arguments: { value: 'x' } }] }, { text: 'Done.' }];
+
+interface Scenario {
+  readonly options?: TurnWorldOptions;
+  run(world: TurnWorld): Promise<unknown>;
+}
+
+const turn: Scenario = { options: { steps: reference }, run: (world) => world.say('Hi') };
+
+const compaction: Scenario = {
+  options: { model: { contextWindow: 4_096 }, steps: [{ text: 'word '.repeat(2_600) }, { text: 'Summary.' }, { text: 'Answer.' }] },
+  async run(world) {
+    await world.say('Tell me a lot');
+    await world.say('And more');
+  },
+};
+
+const bash: Scenario = {
+  options: { tools: [], execPolicy: { policy: 'allow-list', allow: ['exec *'] } },
+  run: (world) => world.say('!anything'),
+};
+
+/** Hooks that the reference turn does not come by. */
+const scenarios: Readonly<Partial<Record<HookName, Scenario>>> = {
+  heartbeat_prompt_contribution: { options: { steps: reference }, run: (world) => world.say('Beat', { trigger: 'heartbeat' }) },
+  resolve_exec_env: bash,
+  user_bash: bash,
+  session_before_compact: compaction,
+  before_compaction: compaction,
+  after_compaction: compaction,
+  session_before_tree: {
+    options: { steps: reference },
+    async run(world) {
+      await world.say('Hi');
+      const [first] = await world.path();
+      await createTranscripts({ ...world.deps, hooks: world.deps.hooks }).branch(KEY, first!.id, false);
+    },
+  },
+  before_reset: { options: { steps: reference }, run: reset },
+  session_end: { options: { steps: reference }, run: reset },
+};
+
+async function reset(world: TurnWorld): Promise<void> {
+  await world.say('Hi');
+  await resetSession(KEY, { ...world.deps, turns: world.turns }, (args) => world.store.write('sessions.reset', args));
+}
+
+/** Those of the process itself; the last test of this file sees to them. */
+const ofTheGateway: ReadonlySet<HookName> = new Set(['gateway_start', 'gateway_stop']);
+const ofATurn = hookNames.filter((name) => !ofTheGateway.has(name));
+
+function optionsOf(name: HookName, more: TurnWorldOptions = {}): TurnWorldOptions {
+  const scenario = scenarios[name] ?? turn;
+  if (scenario !== bash) return { ...scenario.options, ...more };
+  return { ...scenario.options, tools: [noteTool([], { name: 'exec', risk: 'exec' })].map(withCommand), ...more };
+}
+
+/** The argument of `exec`. */
+function withCommand(tool: ReturnType<typeof noteTool>): ReturnType<typeof noteTool> {
+  return { ...tool, prepare: (args, place) => tool.prepare({ value: String(args.command) }, place) };
+}
+
+for (const name of ofATurn) {
+  test(`${name} is fired, with an event that fits its row`, async () => {
+    const events: unknown[] = [];
+    await using world = await openTurns(optionsOf(name));
+    world.hooks.add(name, { plugin: 'watcher', handler: ((event) => void events.push(event)) as HookHandler<typeof name> });
+    await (scenarios[name] ?? turn).run(world);
+    await drained(world);
+    assert.ok(events.length > 0, 'nobody was told');
+    for (const event of events) assert.ok(matches(hookRow(name).event, event), `the event does not fit: ${JSON.stringify(event)}`);
+    assert.deepEqual(world.failures, []);
+  });
+}
+
+const faults: Readonly<Record<string, HookHandler<HookName>>> = {
+  throw: () => {
+    throw new Error('on purpose');
+  },
+  hang: () => new Promise(() => {}),
+  'wrong shape': () => ({ nonsense: true }) as never,
+};
+
+for (const name of ofATurn) {
+  for (const [kind, handler] of Object.entries(faults)) {
+    const row = hookRow(name);
+    // An observer has no say, so it cannot say anything wrong.
+    if (kind === 'wrong shape' && row.kind === 'observe') continue;
+    test(`${name}: ${kind} means ${row.onFailure}`, async () => {
+      const clock = createManualClock();
+      await using world = await openTurns(optionsOf(name, { clock }));
+      world.hooks.add(name, { plugin: 'faulty', handler: handler as HookHandler<typeof name> });
+      const ticking = setInterval(() => clock.advance(1_000), 1);
+      try {
+        await (scenarios[name] ?? turn).run(world);
+        await drained(world);
+      } finally {
+        clearInterval(ticking);
+      }
+      assert.ok(world.failures.length > 0, 'the failure is on record');
+      assert.ok(world.failures.every(({ plugin, place }) => plugin === 'faulty' && place === name));
+      const ends = world.ended.map(({ end }) => end.kind);
+      const refused = ends.includes('refused') || (await refusedACall(world));
+      assert.equal(refused, row.onFailure === 'closed', `ended as ${ends.join(', ')}`);
+      if (!refused)
+        assert.ok(
+          ends.every((end) => end === 'completed'),
+          ends.join(', '),
+        );
+    });
+  }
+}
+
+test('gateway_start and gateway_stop are fired by the gateway itself', async () => {
+  await using gateway = await startGatewayProcess({ env: { TENON_LOG_LEVEL: 'debug' } });
+  assert.equal(await gateway.stop(), 0);
+  const { readFileSync } = await import('node:fs');
+  const log = readFileSync(`${gateway.home}/logs/tenon.log`, 'utf8');
+  for (const name of ofTheGateway) assert.match(log, new RegExp(`"hook":"${name}"`));
+});
+
+async function refusedACall(world: TurnWorld): Promise<boolean> {
+  const path = await world.path();
+  return path.some(
+    (entry) =>
+      entry.type === 'message' && entry.message.role === 'toolResult' && /Blocked by faulty/.test(JSON.stringify(entry.message.content)),
+  );
+}
+
+/** Observers are not waited for by the turn. */
+async function drained(world: TurnWorld): Promise<void> {
+  const { unfinished } = await world.deps.hooks.drain(600_000);
+  assert.equal(unfinished, 0);
+}
