@@ -175,7 +175,7 @@ export async function startGateway({
         metrics,
         publish: (said) => hub.publish('agent', said),
         gatewayUrl: () => net?.url ?? '',
-        gatewayPort: () => net?.port ?? 0,
+        gatewayPort: () => net?.port,
         health: () => health.snapshot().problems?.map(({ part, reason }) => `${part}: ${reason}`) ?? [],
       }),
       (opened) => opened.close(),

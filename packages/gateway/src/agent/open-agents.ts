@@ -1,17 +1,15 @@
-// Builds everything that turns need, from the hooks to the queue, over one store. Where a sandbox works is found out when
-// it is first asked for, and once.
+// Builds everything that turns need, from the hooks to the queue, over one store.
 import { join } from 'node:path';
 import type { RunStream, SandboxState, Settings } from '@tenon/protocol';
 import { createPluginCaller, type PluginFailure } from '../host/call-plugin.ts';
 import { createHookRegistry, type HookRegistry } from '../host/hook-registry.ts';
 import { createHookRunner, type HookRunner } from '../host/run-hook.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { randomId } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import { demoKinds } from '../model/demo-kinds.ts';
 import { readKeyFile } from '../model/key-file.ts';
-import { createModels } from '../model/models.ts';
+import { createModels, keyEnvNames } from '../model/models.ts';
 import type { Models } from '../model/types.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredEvent } from '../store/stream.ts';
@@ -19,10 +17,9 @@ import { type AgentBook, createAgentBook } from './agents.ts';
 import { createApprovals } from './approvals.ts';
 import type { CommandDeps } from './commands.ts';
 import { createTurnQueue, type TurnQueue } from './queue.ts';
-import { detectSandbox } from './sandbox/sandbox.ts';
 import type { ExecPolicy } from './tools/exec-policy.ts';
 import type { Tool } from './tools/tool.ts';
-import { createTools } from './tools/tools.ts';
+import { openTools } from './tools/tools.ts';
 import { createTranscripts, type Transcripts } from './transcripts.ts';
 import { runTurn } from './turn.ts';
 
@@ -40,7 +37,7 @@ export interface AgentOptions {
   /** To every client that may see it. */
   readonly publish: (said: RunStream) => void;
   readonly gatewayUrl: () => string;
-  readonly gatewayPort: () => number;
+  readonly gatewayPort: () => number | undefined;
   readonly health: () => readonly string[];
 }
 
@@ -62,7 +59,7 @@ export interface AgentParts {
 
 /** Turns at the same time, over all sessions. */
 const MAX_TURNS = 256;
-const SPOOL_FOLDER = 'output';
+const OUTPUT_FOLDER = 'output';
 const CLOSE_BUDGET_MS = 2_000;
 
 export function openAgents(options: AgentOptions): AgentParts {
@@ -70,7 +67,16 @@ export function openAgents(options: AgentOptions): AgentParts {
   const hookRegistry = createHookRegistry();
   const reportFailure = (failure: PluginFailure) => log.warn(failure, 'a plugin failed');
   const hooks = createHookRunner({ registry: hookRegistry, caller: createPluginCaller({ clock, metrics, reportFailure }), clock, metrics });
-  const sandbox = once(() => findSandbox(settings));
+  const tools = openTools({
+    clock,
+    settings,
+    env: options.env,
+    home,
+    outputFolder: join(home, OUTPUT_FOLDER),
+    gatewayPort: options.gatewayPort,
+    keyNames: () => keyEnvNames(settings.models),
+  });
+  const { sandbox } = tools;
   const execPolicy = async (): Promise<ExecPolicy> => ({
     policy: settings['exec.policy'],
     allow: settings['exec.allow'],
@@ -87,16 +93,6 @@ export function openAgents(options: AgentOptions): AgentParts {
     demoFacts,
   });
   const agents = createAgentBook(settings, home, models.defaultId);
-  const tools = createTools({
-    clock,
-    newId: randomId,
-    settings,
-    env: options.env,
-    home,
-    spoolFolder: join(home, SPOOL_FOLDER),
-    gatewayPort: options.gatewayPort,
-    sandbox,
-  });
   const approvals = createApprovals({ store, clock, log });
   const turns = createTurnQueue({
     store,
@@ -181,19 +177,5 @@ export function openAgents(options: AgentOptions): AgentParts {
       await tools.close();
       await hooks.drain(CLOSE_BUDGET_MS);
     },
-  };
-}
-
-async function findSandbox(settings: Settings): Promise<SandboxState> {
-  if (settings['exec.sandbox'] === 'off') return { kind: 'none', reason: 'exec.sandbox is off' };
-  const found = await detectSandbox();
-  return { kind: found.kind, reason: found.reason.slice(0, 512) };
-}
-
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined;
-  return () => {
-    made ??= make();
-    return made;
   };
 }

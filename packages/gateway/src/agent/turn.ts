@@ -102,7 +102,8 @@ async function begin(turn: Turn, runs: readonly OpenRun[]): Promise<RunEnd | und
     at: clock.now(),
   });
   faultpoint('turn.begun');
-  if (turn.path.length === 0) hooks.run('session_start', { ...hookContextOf(turn), reason: 'new' });
+  if (turn.path.length === 0)
+    hooks.run('session_start', { sessionKey: turn.session.key, sessionId: turn.session.sessionId, agentId: turn.agent.id, reason: 'new' });
   await extendPath(turn, entries);
   return undefined;
 }
