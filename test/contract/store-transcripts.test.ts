@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Entry } from '@tenon/protocol';
+import { packEntries } from '../../packages/gateway/src/store/entry-copies.ts';
 import type { Store } from '../../packages/gateway/src/store/store.ts';
 import { engines, keepAll, onBothEngines, openWorld } from '../support/stores.ts';
 import {
@@ -93,7 +94,7 @@ onBothEngines('the leaf stays while a turn runs on it, and a stale writer is tol
 
 onBothEngines('a path is read in pages that are bounded by count and by size', async ({ store }) => {
   const entries = chain(1_000, (n) => `${n} `.repeat(20));
-  await store.write('entries.import', { key, fields: {}, entries, leafId: 'entry-999', at });
+  await store.write('entries.import', { key, fields: {}, entries: packEntries(entries), leafId: 'entry-999', at });
   for (const bound of [{ limit: 77 }, { limit: 1_000, maxBytes: 3_000 }]) {
     const read: Entry[] = [];
     let from: string | undefined;
@@ -141,7 +142,13 @@ onBothEngines('a fork has the path and the settings, and the two go their own wa
 
 onBothEngines('an import is whole or not at all', async ({ store }) => {
   const entries = chain(1_300);
-  const done = await store.write('entries.import', { key, fields: { title: 'In' }, entries, leafId: 'entry-1299', at });
+  const done = await store.write('entries.import', {
+    key,
+    fields: { title: 'In' },
+    entries: packEntries(entries),
+    leafId: 'entry-1299',
+    at,
+  });
   assert.deepEqual([done.entries, done.session.title], [1_300, 'In']);
   const { entries: read } = await store.read('entries.path', { key, limit: 2_000 });
   assert.deepEqual(read, entries);
@@ -152,14 +159,26 @@ onBothEngines('an import is whole or not at all', async ({ store }) => {
     [{ entries: chain(6), leafId: 'entry-6' }, 'NO_LEAF'],
   ] as const;
   for (const [args, code] of refused) {
-    const outcome = await store.write('entries.import', { key: other, fields: {}, at, ...args }).catch((error: unknown) => error);
+    const outcome = await store
+      .write('entries.import', { key: other, fields: {}, at, ...args, entries: packEntries(args.entries) })
+      .catch((error: unknown) => error);
     const { code: refusal, details } = outcome as { code: string; details: { code: string } };
     assert.deepEqual([refusal, details.code], ['INVALID_REQUEST', code]);
   }
-  const tooMany = store.write('entries.import', { key: other, fields: {}, entries: chain(100_001), leafId: null, at });
+  const tooMany = store.write('entries.import', { key: other, fields: {}, entries: packEntries(chain(100_001)), leafId: null, at });
   await assert.rejects(tooMany, { code: 'TOO_LARGE' });
   await assert.rejects(store.read('sessions.get', { key: other }), { code: 'NOT_FOUND' });
   assert.equal((await store.read('tables.count', {})).entries, 1_300);
+});
+
+test('sqlite: an import of more objects than the heap of the writer holds goes through, and others go on', async () => {
+  await using world = await openWorld('sqlite');
+  const content = Array.from({ length: 40 }, () => ({ type: 'text' as const, text: '' }));
+  const entries = chain(60_000).map((entry) => ({ ...entry, message: { role: 'user' as const, content, timestamp: at } }) as Entry);
+  const importing = world.store.write('entries.import', { key, fields: {}, entries: packEntries(entries), leafId: null, at });
+  assert.equal((await importing).entries, 60_000);
+  await world.store.write('sessions.create', { key: 'agent:main:after', fields: {}, at });
+  assert.deepEqual(world.told.health, []);
 });
 
 onBothEngines('a reset begins an empty transcript, keeps the settings, and carries over what waits', async ({ store }) => {
@@ -206,7 +225,7 @@ onBothEngines('a deleted session leaves nothing but its events, and what waited 
 
 onBothEngines('what is over is kept for its time and then goes, a step at a time; what is under way stays', async ({ store }) => {
   const old = 'agent:main:old';
-  await store.write('entries.import', { key: old, fields: {}, entries: chain(4_500), leafId: 'entry-4499', at });
+  await store.write('entries.import', { key: old, fields: {}, entries: packEntries(chain(4_500)), leafId: 'entry-4499', at });
   await store.write('sessions.reset', { key: old, at });
   await begin(store, 'r1');
   await store.write('runs.append', { key, runId: 'r1', drafts: [answer('x')], usage: { model: 'demo', usage }, at });
@@ -239,7 +258,7 @@ test('a history of 10,000 entries is read at once', async (t) => {
     await using world = await openWorld(engine);
     const entries = chain(10_000, (n) => `message ${n} `.repeat(10));
     const begun = performance.now();
-    await world.store.write('entries.import', { key, fields: {}, entries, leafId: 'entry-9999', at });
+    await world.store.write('entries.import', { key, fields: {}, entries: packEntries(entries), leafId: 'entry-9999', at });
     const imported = performance.now();
     for (let n = 0; n < 3; n++) {
       const start = performance.now();

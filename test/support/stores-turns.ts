@@ -1,6 +1,7 @@
 // What a turn writes, in few words, for the tests of the store; and a script that has every operation of a turn in it.
 import type { Approval, Decision, Entry, EntryDraft, JsonObject, RunEnd, Usage } from '@tenon/protocol';
 import type { ApprovalRequest } from '../../packages/gateway/src/store/approvals.ts';
+import { packEntries } from '../../packages/gateway/src/store/entry-copies.ts';
 import type { Store } from '../../packages/gateway/src/store/store.ts';
 import type { StoredEvent } from '../../packages/gateway/src/store/stream.ts';
 import type { ReadArgs, ReadName, ReadResult, WriteArgs, WriteName, WriteResult } from '../../packages/gateway/src/store/operations.ts';
@@ -235,11 +236,15 @@ export const turnScript: readonly Step[] = [
   ['write', 'sessions.fork', { key, newKey: 'agent:main:fork', at }],
   ['write', 'sessions.fork', { key, newKey: 'agent:main:fork2', entryId: 'none', at }],
   ['read', 'entries.path', { key: 'agent:main:fork', limit: 100 }],
-  ['write', 'entries.import', { key: 'agent:main:in', fields: { title: 'In', model: 'demo' }, entries: chain(5), leafId: 'entry-4', at }],
-  ['write', 'entries.import', { key: 'agent:main:in', fields: {}, entries: [], leafId: null, at }],
-  ['write', 'entries.import', { key: 'agent:main:in2', fields: {}, entries: [...chain(2), ...chain(1)], leafId: null, at }],
-  ['write', 'entries.import', { key: 'agent:main:in2', fields: {}, entries: chain(2).toReversed(), leafId: null, at }],
-  ['write', 'entries.import', { key: 'agent:main:in2', fields: {}, entries: chain(2), leafId: 'none', at }],
+  [
+    'write',
+    'entries.import',
+    { key: 'agent:main:in', fields: { title: 'In', model: 'demo' }, entries: packEntries(chain(5)), leafId: 'entry-4', at },
+  ],
+  ['write', 'entries.import', { key: 'agent:main:in', fields: {}, entries: packEntries([]), leafId: null, at }],
+  ['write', 'entries.import', { key: 'agent:main:in2', fields: {}, entries: packEntries([...chain(2), ...chain(1)]), leafId: null, at }],
+  ['write', 'entries.import', { key: 'agent:main:in2', fields: {}, entries: packEntries(chain(2).toReversed()), leafId: null, at }],
+  ['write', 'entries.import', { key: 'agent:main:in2', fields: {}, entries: packEntries(chain(2)), leafId: 'none', at }],
   ['read', 'entries.export', { key: 'agent:main:in', limit: 3 }],
   ['read', 'entries.export', { key: 'agent:main:in', limit: 100, maxBytes: 300 }],
   ['write', 'sessions.reset', { key: 'agent:main:in', at }],

@@ -3,7 +3,7 @@
 import { randomId } from '../kernel/ids.ts';
 import { announceEntry, emitChat } from './chat-events.ts';
 import { refuseWhileRunning, requireSession, type SessionRow } from './session-row.ts';
-import { change, type Dialect, one, type Operation, refuse, type Row, sql, type SqlValue } from './sql.ts';
+import { change, type Dialect, one, type Operation, refuse, type Row, sql } from './sql.ts';
 import type { Entry, EntryDraft } from '@tenon/protocol';
 
 export interface DraftOf {
@@ -65,7 +65,7 @@ export function* insertEntry(sessionId: string, entry: Entry): Operation<void> {
     values (${sessionId}, ${id}, ${parentId}, ${type}, ${role}, ${runId}, ${at}, ${preview}, ${labelOf}, ${body})`);
 }
 
-type Columns = [
+export type Columns = [
   id: string,
   parentId: string | null,
   type: string,
@@ -77,7 +77,7 @@ type Columns = [
   body: string,
 ];
 
-export function columnsOf(entry: Entry): Columns & SqlValue[] {
+export function columnsOf(entry: Entry): Columns {
   const { id, parentId, at, runId = null, type, ...body } = entry;
   const role = entry.type === 'message' ? entry.message.role : null;
   const labelOf = entry.type === 'label' ? entry.targetId : null;

@@ -1,5 +1,5 @@
 // Transcripts that come from elsewhere: a path of another session, or a file. Each is one commit, and all or nothing.
-import { columnsOf, requireEntry } from './entries.ts';
+import { type Columns, columnsOf, requireEntry } from './entries.ts';
 import { announce, existsAlready, insertSession, requireSession, type SessionFields, toSession } from './session-row.ts';
 import { change, type Dialect, joinSql, type Operation, refuse, type Sql, sql } from './sql.ts';
 import type { Entry, Session } from '@tenon/protocol';
@@ -9,6 +9,7 @@ export const IMPORT_ENTRIES = 100_000;
 
 /** Rows of one statement at most. */
 const CHUNK = 512;
+const CHUNK_BYTES = 4_194_304;
 
 /** Makes a session of the path to an entry, or to the leaf, with the settings of the first. */
 export function* forkSession(
@@ -41,50 +42,74 @@ function* copyPath(from: string, leafId: string, to: string): Operation<number> 
   return copied;
 }
 
+/**
+ * Entries on their way into the store, as lines of bytes: the writer's thread has a small heap, and a file can hold more
+ * objects than would fit into it. Bytes lie outside of the heap, and are read a chunk at a time.
+ */
+export type PackedEntries = Uint8Array;
+
+export function packEntries(entries: readonly Entry[]): PackedEntries {
+  return Buffer.concat(entries.map((entry) => Buffer.from(`${JSON.stringify(columnsOf(entry))}\n`)));
+}
+
 /** Makes a session of entries that the caller has checked, parents before children. */
 export function* importEntries(args: {
   key: string;
   fields: SessionFields;
-  entries: readonly Entry[];
+  entries: PackedEntries;
   leafId: string | null;
   /** Lines that were left out; told back with the answer. */
   skipped?: number;
   at: number;
 }): Operation<{ session: Session; entries: number; skipped: number }> {
-  const { key, fields, entries, leafId, skipped = 0, at } = args;
-  if (entries.length > IMPORT_ENTRIES) {
-    refuse('TOO_LARGE', `The import has ${entries.length} entries, more than ${IMPORT_ENTRIES}`);
-  }
-  checkTree(entries, leafId);
+  const { key, fields, leafId, skipped = 0, at } = args;
   const row = (yield* insertSession(key, fields, at, { leafId })) ?? existsAlready(key);
-  for (let first = 0, size = CHUNK; first < entries.length; first += size) {
-    // Halves towards the end: a few sizes, so that the statements are a few and stay prepared.
-    while (size > entries.length - first) size /= 2;
-    const values = entries.slice(first, first + size).map((entry): Sql => valuesOf(row.session_id, entry));
-    yield* change(sql`
-      insert into entries (session_id, id, parent_id, type, role, run_id, at, preview, label_of, body) values ${joinSql(values, ', ')}`);
-  }
-  const { session } = yield* announce('import', toSession(row), at);
-  return { session, entries: entries.length, skipped };
-}
-
-function valuesOf(sessionId: string, entry: Entry): Sql {
-  const [id, parentId, type, role, runId, at, preview, labelOf, body] = columnsOf(entry);
-  return sql`(${sessionId}, ${id}, ${parentId}, ${type}, ${role}, ${runId}, ${at}, ${preview}, ${labelOf}, ${body})`;
-}
-
-function checkTree(entries: readonly Entry[], leafId: string | null): void {
   const known = new Set<string>();
-  for (const { id, parentId } of entries) {
-    if (known.has(id)) refuse('INVALID_REQUEST', `Entry "${id}" is there twice`, { code: 'DUPLICATE_ENTRY', entryId: id });
-    if (parentId !== null && !known.has(parentId)) {
-      refuse('INVALID_REQUEST', `Entry "${id}" comes before its parent "${parentId}", or that is missing`, {
-        code: 'NO_PARENT',
-        entryId: id,
-      });
+  for (const chunk of chunksOf(args.entries)) {
+    for (const [id, parentId] of chunk) checkPlace(known, id, parentId);
+    // In powers of two: a few sizes, so that the statements are a few and stay prepared.
+    for (let first = 0, size = CHUNK; first < chunk.length; first += size) {
+      while (size > chunk.length - first) size /= 2;
+      const values = chunk.slice(first, first + size).map((columns) => valuesOf(row.session_id, columns));
+      yield* change(sql`
+        insert into entries (session_id, id, parent_id, type, role, run_id, at, preview, label_of, body) values ${joinSql(values, ', ')}`);
     }
-    known.add(id);
   }
   if (leafId !== null && !known.has(leafId))
     refuse('INVALID_REQUEST', `The leaf "${leafId}" is not among the entries`, { code: 'NO_LEAF' });
+  const { session } = yield* announce('import', toSession(row), at);
+  return { session, entries: known.size, skipped };
+}
+
+function* chunksOf(packed: PackedEntries): Generator<Columns[]> {
+  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
+  let chunk: Columns[] = [];
+  let began = 0;
+  for (let start = 0, end = 0; start < bytes.length; start = end + 1) {
+    end = bytes.indexOf(NEWLINE, start);
+    chunk.push(JSON.parse(bytes.toString('utf8', start, end)) as Columns);
+    if (chunk.length < CHUNK && end - began < CHUNK_BYTES) continue;
+    yield chunk;
+    chunk = [];
+    began = end;
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+const NEWLINE = 10;
+
+function checkPlace(known: Set<string>, id: string, parentId: string | null): void {
+  if (known.size >= IMPORT_ENTRIES) refuse('TOO_LARGE', `The import has more than ${IMPORT_ENTRIES} entries`);
+  if (known.has(id)) refuse('INVALID_REQUEST', `Entry "${id}" is there twice`, { code: 'DUPLICATE_ENTRY', entryId: id });
+  if (parentId !== null && !known.has(parentId)) {
+    refuse('INVALID_REQUEST', `Entry "${id}" comes before its parent "${parentId}", or that is missing`, {
+      code: 'NO_PARENT',
+      entryId: id,
+    });
+  }
+  known.add(id);
+}
+
+function valuesOf(sessionId: string, [id, parentId, type, role, runId, at, preview, labelOf, body]: Columns): Sql {
+  return sql`(${sessionId}, ${id}, ${parentId}, ${type}, ${role}, ${runId}, ${at}, ${preview}, ${labelOf}, ${body})`;
 }

@@ -20,6 +20,7 @@ import type { Connection } from '../../rpc/connections.ts';
 import { titleOf } from '../../rpc/methods/chat.ts';
 import type { Principal } from '../../rpc/principal.ts';
 import type { AnswerSlot } from '../../store/answers.ts';
+import { packEntries } from '../../store/entry-copies.ts';
 import { type Answer, HttpError, json, openAiError } from '../answer.ts';
 import { jsonOf } from '../body.ts';
 import { createCrowd, type Crowd } from '../crowd.ts';

@@ -3,6 +3,7 @@ import { checkImages } from '../../agent/images.ts';
 import { agentIdOf } from '../../agent/agents.ts';
 import { entryLine, headerLine, importTranscript } from '../../agent/pi-jsonl.ts';
 import { randomId } from '../../kernel/ids.ts';
+import { packEntries } from '../../store/entry-copies.ts';
 import type { Handlers } from '../handler.ts';
 
 const TREE_PAGE = 200;
@@ -59,6 +60,7 @@ export const transcriptHandlers = {
 
   'sessions.import': ({ key, jsonl, title }, { commit, clock }) => {
     const { entries, leafId, skipped } = importTranscript(jsonl);
-    return commit('entries.import', { key, fields: title === undefined ? {} : { title }, entries, leafId, skipped, at: clock.now() });
+    const fields = title === undefined ? {} : { title };
+    return commit('entries.import', { key, fields, entries: packEntries(entries), leafId, skipped, at: clock.now() });
   },
 } satisfies Partial<Handlers>;
