@@ -11,6 +11,7 @@ const steps: Readonly<Record<string, readonly string[]>> = {
   format: [tool('biome'), 'format', '.'],
   lint: [tool('biome'), 'lint', '--error-on-warnings', '.'],
   types: [tool('tsc'), '-p', '.'],
+  'page types': [tool('tsc'), '-p', 'packages/control-ui'],
   layers: script('scripts/layers.ts'),
   protocol: script('scripts/generate-protocol.ts', '--check'),
   docs: script('scripts/docs.ts'),

@@ -1,0 +1,52 @@
+// A button that opens a menu of actions.
+import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
+import type { IconName } from '../icons.tsx';
+import { IconButton } from './button.tsx';
+
+export interface MenuEntry {
+  readonly id: string;
+  readonly label: string;
+  readonly icon: IconName;
+  readonly danger?: boolean;
+  readonly run: () => void;
+}
+
+const loadMenu = () => import('./menu.tsx');
+const ActionMenu = lazy(() => loadMenu().then((module) => ({ default: module.ActionMenu })));
+
+interface MenuButtonProps {
+  readonly label: string;
+  readonly entries: readonly MenuEntry[];
+  readonly className?: string;
+}
+
+export function MenuButton({ label, entries, className = '' }: MenuButtonProps): ReactNode {
+  const [open, setOpen] = useState(false);
+  const ref = useRef<HTMLButtonElement>(null);
+  const preload = () => void loadMenu();
+  return (
+    <>
+      <IconButton
+        ref={ref}
+        icon="more"
+        label={label}
+        className={className}
+        aria-haspopup="menu"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+        onKeyDown={(event) => {
+          if (event.key !== 'ArrowDown') return;
+          event.preventDefault();
+          setOpen(true);
+        }}
+        onPointerEnter={preload}
+        onFocus={preload}
+      />
+      {open && (
+        <Suspense fallback={null}>
+          <ActionMenu label={label} entries={entries} triggerRef={ref} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}

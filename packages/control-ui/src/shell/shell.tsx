@@ -1,0 +1,229 @@
+// The frame around the views: navigation, the list of sessions beside the chat, keyboard, palette, help, messages. It
+// moves focus to the title of a view when the view changes, and keeps the count of what waits in the title of the page.
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useApp, usePage } from '../hooks/page-context.ts';
+import { useMedia, usePreferences, widths } from '../hooks/use-browser.ts';
+import { navigate, useRoute } from '../hooks/use-route.ts';
+import { Skeleton } from '../parts/states.tsx';
+import { Toasts } from '../parts/toasts.tsx';
+import { pendingApprovals } from '../state/app-state.ts';
+import type { Route } from '../state/route.ts';
+import { createShortcuts, type Shortcut } from '../state/shortcuts.ts';
+import { sessionTitle } from '../state/session-words.ts';
+import { ChatView } from '../views/chat-view.tsx';
+import { Banner } from './banner.tsx';
+import { newSession } from './new-session.ts';
+import { BottomNavigation, SideNavigation } from './navigation.tsx';
+import { SessionList } from './session-list.tsx';
+
+const ApprovalsView = lazy(() => import('../views/approvals-view.tsx').then((module) => ({ default: module.ApprovalsView })));
+const OverviewView = lazy(() => import('../views/overview-view.tsx').then((module) => ({ default: module.OverviewView })));
+const SessionsView = lazy(() => import('../views/sessions-view.tsx').then((module) => ({ default: module.SessionsView })));
+const SettingsView = lazy(() => import('../views/settings-view.tsx').then((module) => ({ default: module.SettingsView })));
+const MoreView = lazy(() => import('../views/more-view.tsx').then((module) => ({ default: module.MoreView })));
+const Palette = lazy(() => import('./palette.tsx').then((module) => ({ default: module.Palette })));
+const Help = lazy(() => import('./help.tsx').then((module) => ({ default: module.Help })));
+
+export function Shell({ onSignOut }: { readonly onSignOut: () => void }): ReactNode {
+  const route = useRoute();
+  const isPhone = useMedia(widths.phone);
+  const isNarrow = useMedia(widths.narrow);
+  const [overlay, setOverlay] = useState<'palette' | 'help' | undefined>();
+  const [drawer, setDrawer] = useState(false);
+  const approvals = useApp((state) => state.approvals);
+  const pending = useMemo(() => pendingApprovals(approvals), [approvals]);
+  const main = useRef<HTMLElement>(null);
+  const lastKey = useRef<string | undefined>(undefined);
+  if (route.view === 'chat' && route.sessionKey !== undefined) lastKey.current = route.sessionKey;
+  const chatRoute: Route = { view: 'chat', sessionKey: lastKey.current };
+
+  useEntry(route);
+  useTitle(route, pending.length);
+  useFocusOnTitle(route, main);
+  useApprovalToasts(route);
+  useKeyboard(
+    useCallback((shortcut: Shortcut) => {
+      if (shortcut === 'palette' || shortcut === 'help') setOverlay(shortcut);
+      else if (shortcut === 'new-session') newSession();
+      else if (shortcut === 'next' || shortcut === 'previous') moveInList(shortcut === 'next' ? 1 : -1);
+      else if (shortcut === 'search') focusSearch();
+      else if (shortcut === 'go-chat') navigate({ view: 'chat', sessionKey: lastKey.current });
+      else navigate(goTo(shortcut));
+    }, []),
+  );
+
+  const withList = route.view === 'chat' && !isNarrow;
+  const listOpen = route.view === 'chat' && isNarrow && !isPhone && drawer;
+  return (
+    <div className="shell" data-view={route.view} data-phone={isPhone}>
+      {/* A button, because the address after the # is the view. */}
+      <button type="button" className="skip-link" onClick={() => main.current?.focus()}>
+        Skip to the content
+      </button>
+      {!isPhone && (
+        <SideNavigation
+          iconsOnly={isNarrow || route.view === 'chat'}
+          current={route.view}
+          pending={pending.length}
+          chatRoute={chatRoute}
+          onPalette={() => setOverlay('palette')}
+        />
+      )}
+      {(withList || listOpen) && (
+        <aside className={`rail${listOpen ? ' rail-drawer' : ''}`} aria-label="Sessions">
+          <SessionList current={route.view === 'chat' ? route.sessionKey : undefined} onPicked={() => setDrawer(false)} />
+        </aside>
+      )}
+      {listOpen && (
+        <button type="button" className="drawer-scrim" aria-label="Close the list of sessions" onClick={() => setDrawer(false)} />
+      )}
+      <main id="main" ref={main} className="main" tabIndex={-1}>
+        <Banner />
+        <Suspense fallback={<ViewLoading />}>
+          {route.view === 'chat' && (
+            <ChatView
+              key={route.sessionKey ?? 'new'}
+              sessionKey={route.sessionKey}
+              onShowSessions={isPhone ? () => navigate({ view: 'sessions' }) : isNarrow ? () => setDrawer(!drawer) : undefined}
+            />
+          )}
+          {route.view === 'approvals' && <ApprovalsView id={route.id} />}
+          {route.view === 'overview' && <OverviewView />}
+          {route.view === 'sessions' && <SessionsView />}
+          {route.view === 'settings' && <SettingsView onSignOut={onSignOut} />}
+          {route.view === 'more' && (
+            <MoreView onHelp={() => setOverlay('help')} onPalette={() => setOverlay('palette')} onSignOut={onSignOut} />
+          )}
+        </Suspense>
+      </main>
+      {isPhone && <BottomNavigation current={route.view} pending={pending.length} chatRoute={chatRoute} />}
+      <Toasts />
+      <Suspense fallback={null}>
+        {overlay === 'palette' && <Palette onClose={() => setOverlay(undefined)} onHelp={() => setOverlay('help')} onSignOut={onSignOut} />}
+        {overlay === 'help' && <Help onClose={() => setOverlay(undefined)} />}
+      </Suspense>
+    </div>
+  );
+}
+
+function ViewLoading(): ReactNode {
+  return (
+    <div className="view-loading">
+      <Skeleton label="Loading the view" />
+    </div>
+  );
+}
+
+/** The address without a session opens the latest one, so that people are where they left off; a link that names one stays. */
+function useEntry(route: Route): void {
+  const { store } = usePage();
+  const done = useRef(route.view !== 'chat' || route.sessionKey !== undefined || location.hash.startsWith('#/'));
+  const isReady = useApp((state) => state.sessions.loaded.kind === 'ready');
+  useEffect(() => {
+    if (done.current || !isReady) return;
+    done.current = true;
+    const latest = [...store.get().sessions.byKey.values()]
+      .filter((session) => !session.archived)
+      .sort((a, b) => b.updatedAt - a.updatedAt)[0];
+    if (latest && location.hash === '') navigate({ view: 'chat', sessionKey: latest.key }, 'replace');
+  }, [isReady, store]);
+}
+
+const viewTitles = {
+  chat: 'Chat',
+  sessions: 'Sessions',
+  approvals: 'Approvals',
+  overview: 'Overview',
+  settings: 'Settings',
+  more: 'More',
+} as const;
+
+function useTitle(route: Route, pending: number): void {
+  const key = route.view === 'chat' ? route.sessionKey : undefined;
+  const session = useApp((state) => (key === undefined ? undefined : state.sessions.byKey.get(key)));
+  const name = route.view === 'chat' ? sessionTitle(session) : viewTitles[route.view];
+  useEffect(() => {
+    document.title = `${pending > 0 ? `(${pending}) ` : ''}${name} · Tenon`;
+  }, [name, pending]);
+}
+
+function useFocusOnTitle(route: Route, main: React.RefObject<HTMLElement | null>): void {
+  const place = route.view === 'chat' ? `chat ${route.sessionKey ?? ''}` : route.view;
+  const before = useRef(place);
+  useEffect(() => {
+    if (before.current === place) return;
+    // The first message of a new session makes its address: the person goes on typing.
+    const wasNew = before.current === 'chat ' && document.activeElement?.closest('.composer');
+    before.current = place;
+    if (wasNew) return;
+    requestAnimationFrame(() => {
+      if (document.activeElement?.closest('.composer, dialog')) return;
+      const title = main.current?.querySelector<HTMLElement>('h1') ?? main.current;
+      title?.focus({ preventScroll: true });
+    });
+  }, [place, main]);
+}
+
+/** A question that comes up in a session that is not open is said wherever the person is. */
+function useApprovalToasts(route: Route): void {
+  const { store, toasts } = usePage();
+  const approvals = useApp((state) => state.approvals);
+  const known = useRef<Set<string> | undefined>(undefined);
+  const shown = route.view === 'approvals' ? '*' : route.view === 'chat' ? route.sessionKey : undefined;
+  useEffect(() => {
+    if (approvals.loaded.kind !== 'ready') return;
+    const pending = pendingApprovals(approvals);
+    const fresh = known.current ? pending.filter((approval) => !known.current?.has(approval.id)) : [];
+    known.current = new Set(approvals.byId.keys());
+    for (const approval of fresh) {
+      if (shown === '*' || shown === approval.sessionKey) continue;
+      toasts.say({
+        tone: 'info',
+        title: approval.title,
+        detail: `${approval.agentId}, ${sessionTitle(store.get().sessions.byKey.get(approval.sessionKey))}`,
+        action: { label: 'Open', run: () => navigate({ view: 'approvals', id: approval.id }) },
+      });
+    }
+  }, [approvals, shown, toasts, store]);
+}
+
+function useKeyboard(onShortcut: (shortcut: Shortcut) => void): void {
+  const { preferences } = usePreferences();
+  const reader = useRef(createShortcuts());
+  useEffect(() => {
+    function onKeyDown(event: KeyboardEvent): void {
+      if (event.defaultPrevented || document.querySelector('dialog[open]')) return;
+      const target = event.target instanceof Element ? event.target : undefined;
+      const typing = target?.closest('input, textarea, select, [contenteditable], [role="menu"]') != null;
+      const shortcut = reader.current(event, { typing, singleKeys: preferences.singleKeys, now: performance.now() });
+      if (!shortcut) return;
+      event.preventDefault();
+      onShortcut(shortcut);
+    }
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, [onShortcut, preferences.singleKeys]);
+}
+
+function goTo(shortcut: Exclude<Shortcut, 'palette' | 'help' | 'search' | 'new-session' | 'next' | 'previous' | 'go-chat'>): Route {
+  if (shortcut === 'go-approvals') return { view: 'approvals', id: undefined };
+  if (shortcut === 'go-overview') return { view: 'overview' };
+  return { view: shortcut === 'go-sessions' ? 'sessions' : 'settings' };
+}
+
+function moveInList(step: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')].filter((row) => row.offsetParent !== null);
+  const at = rows.findIndex((row) => row === document.activeElement || row.contains(document.activeElement));
+  // From where the focus is, else from what is open, else from the top.
+  const from = at >= 0 ? at : rows.findIndex((row) => row.getAttribute('aria-current') === 'page');
+  rows[Math.min(rows.length - 1, Math.max(0, from < 0 ? 0 : from + step))]?.focus();
+}
+
+function focusSearch(): void {
+  const input = document.querySelector<HTMLInputElement>('[data-search]');
+  if (input) input.focus();
+  else {
+    navigate({ view: 'sessions' });
+    setTimeout(() => document.querySelector<HTMLInputElement>('[data-search]')?.focus(), 50);
+  }
+}

@@ -1,0 +1,43 @@
+// What was typed and not sent, by session: kept for as long as the tab is, so that a reload or another session loses nothing.
+import type { Shelf } from './credentials.ts';
+
+const KEY = 'tenon.drafts';
+const MOST = 20;
+const LONGEST = 100_000;
+
+export interface Drafts {
+  get(place: string): string;
+  set(place: string, text: string): void;
+}
+
+export function createDrafts(shelf: Pick<Shelf, 'getItem' | 'setItem'>): Drafts {
+  let texts = read();
+
+  function read(): Map<string, string> {
+    try {
+      const stored: unknown = JSON.parse(shelf.getItem(KEY) ?? '[]');
+      const pairs = Array.isArray(stored) ? stored : [];
+      return new Map(
+        pairs.filter(
+          (pair): pair is [string, string] => Array.isArray(pair) && pair.length === 2 && pair.every((part) => typeof part === 'string'),
+        ),
+      );
+    } catch {
+      return new Map();
+    }
+  }
+
+  return {
+    get: (place) => texts.get(place) ?? '',
+    set(place, text) {
+      texts.delete(place);
+      if (text !== '') texts.set(place, text.slice(0, LONGEST));
+      texts = new Map([...texts].slice(-MOST));
+      try {
+        shelf.setItem(KEY, JSON.stringify([...texts]));
+      } catch {
+        // Storage is off or full: the text stays in memory.
+      }
+    },
+  };
+}

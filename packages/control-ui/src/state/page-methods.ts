@@ -1,0 +1,31 @@
+// The methods that the page calls. The build makes checks of their answers for these and no others, so a call of
+// anything else has to be added here first; the type sees to it.
+import type { MethodName } from '@tenon/protocol';
+
+export const pageMethods = [
+  'agents.list',
+  'approvals.forget',
+  'approvals.list',
+  'approvals.resolve',
+  'approvals.rules',
+  'chat.abort',
+  'chat.history',
+  'chat.send',
+  'commands.list',
+  'models.list',
+  'models.probe',
+  'sessions.create',
+  'sessions.delete',
+  'sessions.export',
+  'sessions.fork',
+  'sessions.get',
+  'sessions.import',
+  'sessions.list',
+  'sessions.patch',
+  'sessions.rewind',
+  'status',
+  'tools.catalog',
+  'usage.get',
+] as const satisfies readonly MethodName[];
+
+export type PageMethod = (typeof pageMethods)[number];

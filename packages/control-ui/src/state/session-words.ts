@@ -1,0 +1,55 @@
+// How a session is named and grouped in lists.
+import { DEFAULT_AGENT_ID, type Session, visible } from '@tenon/protocol';
+import type { IconName } from '../icons.tsx';
+
+export function sessionTitle(session: Pick<Session, 'key' | 'title'> | undefined): string {
+  if (!session) return 'New session';
+  const title = visible(session.title).trim();
+  if (title !== '') return title;
+  const rest = session.key.split(':').slice(2).join(':');
+  // Random keys say nothing to anybody.
+  return /^[A-Za-z0-9_-]{16,}$/.test(rest) ? 'New session' : rest;
+}
+
+export function agentOf(sessionKey: string | undefined): string {
+  return sessionKey?.split(':')[1] ?? DEFAULT_AGENT_ID;
+}
+
+export interface StatusWords {
+  readonly icon: IconName;
+  readonly words: string;
+  readonly tone: 'ok' | 'warn' | 'bad' | 'accent' | 'plain';
+  readonly turning?: boolean;
+}
+
+export function sessionStatus(session: Session, waits: boolean): StatusWords {
+  if (waits || session.status === 'waiting') return { icon: 'shield', words: 'Waits for your decision', tone: 'warn' };
+  if (session.status === 'running') return { icon: 'spinner', words: 'Answering', tone: 'accent', turning: true };
+  if (session.status === 'queued') return { icon: 'queue', words: 'A message waits', tone: 'accent' };
+  if (session.status === 'failed') return { icon: 'x-circle', words: 'The last turn failed', tone: 'bad' };
+  if (session.updatedAt - session.createdAt < 1_000) return { icon: 'chat', words: 'New', tone: 'plain' };
+  return { icon: 'check', words: 'Done', tone: 'plain' };
+}
+
+export interface SessionGroup {
+  readonly title: string;
+  readonly sessions: readonly Session[];
+}
+
+const DAY_MS = 86_400_000;
+
+/** In the order of `sessions`: what is under way, what is pinned, then by day. */
+export function groupSessions(sessions: readonly Session[], now: number): SessionGroup[] {
+  const today = new Date(now).setHours(0, 0, 0, 0);
+  const groups = new Map<string, Session[]>(['Now', 'Pinned', 'Today', 'Yesterday', 'This week', 'Earlier'].map((title) => [title, []]));
+  for (const session of sessions) groups.get(groupOf(session, today))!.push(session);
+  return [...groups].filter(([, members]) => members.length > 0).map(([title, members]) => ({ title, sessions: members }));
+}
+
+function groupOf({ status, pinned, updatedAt }: Session, today: number): string {
+  if (status === 'running' || status === 'waiting' || status === 'queued') return 'Now';
+  if (pinned) return 'Pinned';
+  if (updatedAt >= today) return 'Today';
+  if (updatedAt >= today - DAY_MS) return 'Yesterday';
+  return updatedAt >= today - 6 * DAY_MS ? 'This week' : 'Earlier';
+}

@@ -1,0 +1,28 @@
+// Short messages at the edge of the page. At most three; what says that something went well goes by itself.
+import type { AppState, Toast } from './app-state.ts';
+import { bounds } from './bounds.ts';
+import type { Store } from './store.ts';
+import { troubleOf } from './trouble.ts';
+
+export interface Toasts {
+  say(toast: Omit<Toast, 'id'>): void;
+  /** What was tried, and the error. */
+  fail(title: string, error: unknown): void;
+  close(id: number): void;
+}
+
+export function createToasts(store: Store<AppState>): Toasts {
+  let lastId = 0;
+  function say(toast: Omit<Toast, 'id'>): void {
+    const added: Toast = { ...toast, id: ++lastId };
+    store.update((state) => ({ ...state, toasts: [...state.toasts, added].slice(-bounds.toasts) }));
+  }
+  return {
+    say,
+    fail(title, error) {
+      const { message, code } = troubleOf(error);
+      say({ tone: 'bad', title, detail: code === undefined ? message : `${message} (${code})` });
+    },
+    close: (id) => store.update((state) => ({ ...state, toasts: state.toasts.filter((each) => each.id !== id) })),
+  };
+}

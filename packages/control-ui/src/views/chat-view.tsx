@@ -1,0 +1,232 @@
+// A conversation: its bar, the transcript, what waits for a decision, and the composer. The parts are drawn by `chat/`;
+// this file gives them the state and turns what they say back into actions.
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import type { Session } from '@tenon/protocol';
+import { Composer } from '../chat/composer.tsx';
+import { StatusLine } from '../chat/status-line.tsx';
+import { Transcript } from '../chat/transcript.tsx';
+import type { ChatImage, NoticeItem, UserItem } from '../chat/types.ts';
+import { useApp, usePage } from '../hooks/page-context.ts';
+import { useNow, usePreferences } from '../hooks/use-browser.ts';
+import { navigate } from '../hooks/use-route.ts';
+import { Failed, Skeleton } from '../parts/states.tsx';
+import { may } from '../state/app-state.ts';
+import { isBusy } from '../state/chat-state.ts';
+import { closedReason, runPill, usageWords } from '../state/chat-words.ts';
+import { createDrafts } from '../state/drafts.ts';
+import { agentOf } from '../state/session-words.ts';
+import { transcriptItems } from '../state/transcript-items.ts';
+import { ChatBar } from './chat-bar.tsx';
+import { FirstRun } from './first-run.tsx';
+
+const drafts = createDrafts({
+  getItem: (key) => sessionStorage.getItem(key),
+  setItem: (key, value) => sessionStorage.setItem(key, value),
+});
+
+type Choices = Partial<Pick<Session, 'model' | 'thinking' | 'permissions'>>;
+
+interface ChatViewProps {
+  /** Without one: a session that is made with its first message. */
+  readonly sessionKey: string | undefined;
+  readonly onShowSessions: (() => void) | undefined;
+}
+
+export function ChatView({ sessionKey, onShowSessions }: ChatViewProps): ReactNode {
+  const page = usePage();
+  const chat = useApp((state) => (sessionKey === undefined ? undefined : state.chats.get(sessionKey)));
+  const session = useApp((state) => (sessionKey === undefined ? undefined : state.sessions.byKey.get(sessionKey)));
+  const approvals = useApp((state) => state.approvals);
+  const usage = useApp((state) => (sessionKey === undefined ? undefined : state.usage.get(sessionKey)));
+  const mayDecide = useApp((state) => may(state, 'operator.approvals'));
+  const { preferences } = usePreferences();
+  const agent = useAgent(sessionKey);
+  const own = useMemo(() => [...approvals.byId.values()].filter((each) => each.sessionKey === sessionKey), [approvals, sessionKey]);
+  const waits = own.some((approval) => approval.state === 'pending');
+  const busy = chat !== undefined && isBusy(chat);
+  const isOffline = useApp((state) => state.connection.kind === 'offline');
+  const now = useNow(true, busy || waits || isOffline ? 1_000 : 20_000);
+
+  useEffect(() => {
+    if (sessionKey !== undefined) page.chat.open(sessionKey);
+  }, [sessionKey, page]);
+
+  const items = useMemo(
+    () => (chat ? transcriptItems({ chat, approvals: own, deciding: approvals.deciding, agent: agent.name }) : []),
+    [chat, own, approvals.deciding, agent.name],
+  );
+  const composer = useComposer(sessionKey, agent);
+
+  function retry(item: UserItem | NoticeItem): void {
+    if (sessionKey === undefined) return;
+    if (item.kind === 'user') page.chat.resend(sessionKey, item.key.replace(/^user:/, ''));
+    else void sendLastAgain(sessionKey);
+  }
+
+  // What failed is left behind on its own branch, and the same message is told once more.
+  async function sendLastAgain(key: string): Promise<void> {
+    const last = items.findLast((item) => item.kind === 'user');
+    if (last?.kind !== 'user') return;
+    const text = await page.chat.rewind(key, last.entryId);
+    if (text !== undefined) await page.chat.send(key, { text: text || last.text, images: last.images ?? [] });
+  }
+
+  return (
+    <div className="chat-view">
+      <ChatBar
+        session={session}
+        sessionKey={sessionKey}
+        subtitle={[agent.name, composer.modelName].filter(Boolean).join(' · ')}
+        pill={runPill(chat, waits, now)}
+        onShowSessions={onShowSessions}
+      />
+      <h2 className="visually-hidden">Conversation</h2>
+      {sessionKey === undefined ? (
+        <FirstRun agent={agent.name} onExample={(text) => void composer.send(text)} />
+      ) : !chat || (chat.loaded.kind === 'loading' && items.length === 0) ? (
+        <div className="chat-loading">
+          <Skeleton lines={8} label="Loading the conversation" />
+        </div>
+      ) : chat.loaded.kind === 'failed' ? (
+        <Failed title="The conversation could not be read" error={chat.loaded.error} onRetry={() => page.chat.open(sessionKey)} />
+      ) : items.length === 0 ? (
+        <FirstRun agent={agent.name} onExample={(text) => void composer.send(text)} />
+      ) : (
+        <Transcript
+          items={items}
+          now={now}
+          label={`Conversation with ${agent.name}`}
+          hasOlder={chat.more !== undefined}
+          loadingOlder={chat.loadingOlder}
+          onLoadOlder={() => void page.chat.loadOlder(sessionKey)}
+          onDecide={(approval, decision) => void page.chat.decide(approval, decision)}
+          decideReason={isOffline ? 'Not connected: decisions wait' : mayDecide ? undefined : 'Deciding needs the scope operator.approvals'}
+          onFork={(entryId) =>
+            void page.sessions.fork(sessionKey, entryId).then((key) => {
+              if (key !== undefined) navigate({ view: 'chat', sessionKey: key });
+            })
+          }
+          onRewind={(entryId) => void composer.editFrom(entryId)}
+          onRetry={retry}
+          onUnqueue={(item) => void page.chat.unqueue(sessionKey, item.key.replace(/^user:/, ''))}
+          quiet={preferences.quiet}
+          shortcuts={preferences.singleKeys}
+        />
+      )}
+      <div className="chat-foot">
+        <Composer
+          {...composer.props}
+          busy={busy}
+          stopping={chat?.stopping}
+          queuedCount={[...(chat?.runs.values() ?? [])].filter((run) => run.state === 'queued').length}
+          waitingForApproval={waits}
+          placeholder={waits ? `Message ${agent.name}, sent after your decision` : `Message ${agent.name}`}
+          disabledReason={closedReason(page.store.get(), now, () => page.link().retry())}
+          onStop={sessionKey === undefined ? undefined : () => void page.chat.stop(sessionKey)}
+          onEditLast={sessionKey === undefined || busy ? undefined : () => void composer.editFrom(undefined)}
+        />
+        <StatusLine usage={usageWords(usage)} />
+      </div>
+    </div>
+  );
+}
+
+interface Agent {
+  readonly id: string;
+  readonly name: string;
+  readonly model: string | undefined;
+  readonly thinking: Session['thinking'] | undefined;
+  readonly permissions: Session['permissions'] | undefined;
+}
+
+function useAgent(sessionKey: string | undefined): Agent {
+  const agents = useApp((state) => state.agents);
+  return useMemo(() => {
+    const list = agents.kind === 'ready' ? agents.value : [];
+    const id = sessionKey === undefined ? list.find((each) => each.isDefault)?.id : agentOf(sessionKey);
+    const found = list.find((each) => each.id === id);
+    return {
+      id: id ?? agentOf(undefined),
+      name: found?.name || id || agentOf(undefined),
+      model: found?.model,
+      thinking: found?.thinking,
+      permissions: found?.permissions,
+    };
+  }, [agents, sessionKey]);
+}
+
+/** The composer's own state: text, images, and what was chosen for a session that does not exist yet. */
+function useComposer(sessionKey: string | undefined, agent: Agent) {
+  const page = usePage();
+  const place = sessionKey ?? 'new';
+  const session = useApp((state) => (sessionKey === undefined ? undefined : state.sessions.byKey.get(sessionKey)));
+  const models = useApp((state) => state.models);
+  const commands = useApp((state) => state.commands);
+  const [text, setText] = useState(() => drafts.get(place));
+  const [images, setImages] = useState<readonly ChatImage[]>([]);
+  const [choices, setChoices] = useState<Choices>({});
+  const sending = useRef(false);
+
+  function change(next: string): void {
+    setText(next);
+    drafts.set(place, next);
+  }
+
+  async function send(given?: string): Promise<void> {
+    const draft = { text: given ?? text, images: given === undefined ? images : [] };
+    if ((draft.text.trim() === '' && draft.images.length === 0) || sending.current) return;
+    sending.current = sessionKey === undefined;
+    if (given === undefined) {
+      change('');
+      setImages([]);
+    }
+    const key = await page.chat.send(sessionKey, draft, choices);
+    sending.current = false;
+    if (key === undefined) {
+      // It was not made: the text comes back.
+      change(draft.text);
+      setImages(draft.images);
+    } else if (key !== sessionKey) navigate({ view: 'chat', sessionKey: key }, sessionKey === undefined ? 'replace' : 'push');
+  }
+
+  async function editFrom(entryId: string | undefined): Promise<void> {
+    if (sessionKey === undefined) return;
+    const taken = await page.chat.rewind(sessionKey, entryId);
+    if (taken === undefined) return;
+    change(taken);
+    document.querySelector<HTMLElement>('.composer textarea')?.focus();
+  }
+
+  function choose(fields: Choices): void {
+    if (sessionKey === undefined) setChoices({ ...choices, ...fields });
+    else void page.sessions.patch(sessionKey, fields);
+  }
+
+  const list = models.kind === 'ready' ? models.value : [];
+  const chosen = sessionKey === undefined ? choices : (session ?? {});
+  const modelId = chosen.model ?? agent.model ?? list.find((each) => each.isDefault)?.id;
+  const model = list.find((each) => each.id === modelId);
+  return {
+    send,
+    editFrom,
+    modelName: model?.id === 'demo' ? 'demo model' : (model?.id ?? modelId),
+    props: {
+      value: text,
+      onChange: change,
+      onSend: () => void send(),
+      commands: commands.kind === 'ready' ? commands.value : [],
+      models: list,
+      model: modelId,
+      onModel: (id: string) => choose({ model: id }),
+      thinking: chosen.thinking ?? agent.thinking ?? 'off',
+      onThinking: (thinking: NonNullable<Session['thinking']>) => choose({ thinking }),
+      permissions: chosen.permissions ?? agent.permissions ?? 'ask',
+      onPermissions: (permissions: NonNullable<Session['permissions']>) => choose({ permissions }),
+      images,
+      onAttach: (added: readonly ChatImage[]) => setImages([...images, ...added]),
+      onRemoveImage: (key: string) => setImages(images.filter((each) => each.key !== key)),
+      imagesReason: model && !model.images ? `${model.id} does not see images` : undefined,
+      focusOnMount: sessionKey === undefined,
+    },
+  };
+}
