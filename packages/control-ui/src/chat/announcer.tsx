@@ -45,18 +45,20 @@ export function Announcer({ items, quiet }: AnnouncerProps): ReactNode {
 /** What to say now, and what has been said after that. */
 export function whatIsNew(
   items: readonly TranscriptItem[],
-  before: ReadonlyMap<string, Said> | undefined,
+  last: ReadonlyMap<string, Said> | undefined,
 ): { readonly news: readonly string[]; readonly now: Map<string, Said> } {
+  // Nothing left of what was there: it is another conversation, and all of it was said before.
+  const before = last && items.some((item) => last.has(identity(item))) ? last : undefined;
   const news: string[] = [];
   const now = new Map<string, Said>();
   const keys = new Set(items.map(identity));
   const gone = [...(before ?? [])].filter(([key]) => !keys.has(key)).map(([, said]) => said);
   for (const item of items) {
     const key = identity(item);
-    const last = before?.get(key);
+    const said = before?.get(key);
     if (item.kind === 'assistant') {
       // An answer that was streamed comes back as an entry of the transcript, under another key: it is the same words.
-      const same = last ?? gone.find((said) => typeof said !== 'string' && said.text !== '' && item.text.startsWith(said.text));
+      const same = said ?? gone.find((each) => typeof each === 'object' && each.text !== '' && item.text.startsWith(each.text));
       const from = !before ? item.text.length : typeof same === 'object' ? Math.min(same.upTo, item.text.length) : 0;
       const upTo = item.streaming ? finishedUpTo(item.text, from) : item.text.length;
       now.set(key, { text: item.text, upTo });
@@ -66,7 +68,7 @@ export function whatIsNew(
     }
     const state = sentence(item);
     now.set(key, state);
-    if (before && state !== last && state !== '') news.push(state);
+    if (before && state !== said && state !== '') news.push(state);
   }
   return { news, now };
 }

@@ -29,7 +29,10 @@ interface CommandListProps {
 export function CommandList({ id, commands, active, onChoose }: CommandListProps): ReactNode {
   const activeRef = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the ref points to another row when `active` changes
-  useEffect(() => activeRef.current?.scrollIntoView({ block: 'nearest' }), [active]);
+  useEffect(() => {
+    // Not returned: newer browsers answer with a promise.
+    activeRef.current?.scrollIntoView({ block: 'nearest' });
+  }, [active]);
   return (
     <div className="commands" id={id} role="listbox" aria-label="Commands">
       {commands.map((command, index) => (
