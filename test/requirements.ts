@@ -5,8 +5,9 @@ import { foundation } from './requirements/foundation.ts';
 import { promises } from './requirements/promises.ts';
 import { seams } from './requirements/seams.ts';
 import { seeds } from './requirements/seeds.ts';
+import { turns } from './requirements/turns.ts';
 
-export const requirements = { ...seeds, ...foundation, ...promises, ...attacks, ...seams };
+export const requirements = { ...seeds, ...foundation, ...promises, ...attacks, ...seams, ...turns };
 
 export type RequirementId = keyof typeof requirements;
 
