@@ -80,6 +80,7 @@ test('the ledger notices what is lost, half done, done twice or out of order', (
   const later = { key: 'k3', sessionKey: 's', method: 'sessions.patch', fields: { title: 'c' } } as const;
   const session = (fields: Partial<Session>): Session => ({
     ...{ key: 's', sessionId: 'id', agentId: 'main', title: 'a', label: null, pinned: false, archived: false },
+    ...{ model: null, thinking: null, permissions: null, queue: null, status: 'idle' },
     ...{ revision: 1, createdAt: 1, updatedAt: 1 },
     ...fields,
   });
