@@ -1,5 +1,7 @@
 // S05, S67, S82: the HTTP side of the port.
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { limits } from '@tenon/protocol';
 import type { HttpDeps } from '../../packages/gateway/src/net/route.ts';
@@ -180,9 +182,13 @@ test('S82 every guarded route wants a token with the right scope, and reads no b
   const revoked = await mintToken(admin, ['operator.admin']);
   await admin.request('tokens.revoke', { id: revoked.id });
   assert.ok(guarded.length >= 4);
-  for (const [path, { method, scope }] of guarded) {
+  for (const [path, { method, scope, body }] of guarded) {
     const ask = (headers: Record<string, string>) =>
-      exchange(gateway, method === 'POST' ? postText(gateway, path, '{', headers) : requestText(gateway, path, { headers }), newAddress());
+      exchange(
+        gateway,
+        method === 'POST' ? postText(gateway, path, body ? '{' : '', headers) : requestText(gateway, path, { headers }),
+        newAddress(),
+      );
     const wrong = [{}, bearer('x'), bearer(revoked.token), { Authorization: gateway.token }, { Cookie: `token=${gateway.token}` }];
     for (const headers of wrong) {
       const answer = await ask(headers as Record<string, string>);
@@ -249,6 +255,47 @@ test('S82 bodies are bounded by what they declare, by what comes, and in time', 
   }
   assert.equal((await slow).status, 408, 'who sends slowly is not waited for');
   await assertUnharmed(gateway, { from, incidents: ['http.body', 'http.malformed'] });
+});
+
+test('a sign-in code is never wider than its maker, is used once, and leaves no trace in the store', async () => {
+  verifies('S20', 'S22');
+  await using gateway = await startGatewayProcess();
+  await using admin = await bystander(gateway);
+  const codeOf = (url: unknown) => String(url).split('#code=')[1] ?? '';
+  const signIn = (code: string) => exchange(gateway, postText(gateway, '/api/sign-in', JSON.stringify({ code })), newAddress());
+
+  const pairing = await mintToken(admin, ['operator.pairing', 'operator.read']);
+  await using maker = await connectRaw(gateway.socketUrl, pairing.token);
+  for (const scopes of [['operator.admin'], ['operator.write'], ['operator.pairing', 'operator.approvals']])
+    assert.equal((await maker.request('signin.create', { scopes })).error?.code, 'SCOPE', scopes.join());
+  const { payload } = await maker.request('signin.create', { idempotencyKey: 'k' });
+  const code = codeOf(payload.url);
+  assert.equal((await maker.request('signin.create', { idempotencyKey: 'k' })).payload.url, payload.url, 'a repeat');
+  const signedIn = await signIn(code);
+  assert.equal(signedIn.status, 200);
+  const { token, record } = JSON.parse(signedIn.body) as { token: string; record: { id: string; scopes: string[] } };
+  assert.deepEqual(record.scopes, ['operator.pairing', 'operator.read']);
+  assert.equal((await signIn(code)).status, 401, 'once more');
+  assert.equal((await maker.request('signin.create', { idempotencyKey: 'k' })).error?.details?.code, 'SIGN_IN_OVER');
+
+  const left = codeOf((await maker.request('signin.create', {})).payload.url);
+  await using page = await connectRaw(gateway.socketUrl, token);
+  const closed = page.closed;
+  await admin.request('tokens.revoke', { id: pairing.id });
+  assert.equal((await signIn(left)).status, 401, 'the credential of its maker was revoked');
+  const out = await exchange(gateway, requestText(gateway, '/api/sign-out', { method: 'POST', headers: bearer(token) }));
+  assert.deepEqual([out.status, out.body.trim()], [200, '{"revoked":true}']);
+  assert.equal((await closed).code, 4001, 'signing out closes the socket of the page');
+
+  const { payload: audit } = await admin.request('audit.list', { limit: 100 });
+  const actions = (audit.records as { action: string; target: string }[]).map(({ action, target }) => `${action} ${target}`);
+  assert.ok(actions.includes(`tokens.create ${record.id}`) && actions.includes(`tokens.revoke ${record.id}`), actions.join('; '));
+  assert.equal(actions.filter((action) => action.startsWith('signin.create ')).length, 2);
+  for (const name of readdirSync(gateway.home)) {
+    const file = join(gateway.home, name);
+    if (statSync(file).isFile()) assert.ok(!readFileSync(file).includes(code), `${name} has the code`);
+  }
+  await assertUnharmed(gateway);
 });
 
 function chunksOf(bytes: number): string {

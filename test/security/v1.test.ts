@@ -29,7 +29,7 @@ test('S28 an image is judged by its length as it was sent, and its pixels by nob
     model: 'tenon',
     messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
   });
-  const tooLong = 'A'.repeat(limits.imageBytes.value + 4);
+  const tooLong = 'A'.repeat(limits.imageBytes.value + 100);
   const refused: [status: number, url: string][] = [
     [413, `data:image/png;base64,${tooLong}`],
     [413, `data:image/png;size=10;base64,${tooLong}`],

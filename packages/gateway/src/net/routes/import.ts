@@ -19,8 +19,8 @@ export const importRoutes: Routes = {
       if (title !== undefined && title.length > 512) throw new GatewayError('INVALID_REQUEST', 'title must be up to 512 characters');
       const { entries, leafId, skipped } = importTranscript(textOf(body));
       const fields = title === undefined ? {} : { title };
-      const imported = await store.write('entries.import', { key, fields, entries: packEntries(entries), leafId, at: clock.now() });
-      return json(200, { ...imported, skipped });
+      const imported = { key, fields, entries: packEntries(entries), leafId, skipped, at: clock.now() };
+      return json(200, await store.write('entries.import', imported));
     },
   },
 };
