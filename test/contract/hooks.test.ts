@@ -1,6 +1,7 @@
 // Every row of the hook table happens: a reference turn or a named scenario fires it. And whatever a handler does wrong, the
 // row's own failure policy decides what that means for the turn.
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { type HookName, hookNames, hookRow, matches } from '@tenon/protocol';
 import { createTranscripts } from '../../packages/gateway/src/agent/transcripts.ts';
@@ -8,7 +9,9 @@ import { resetSession } from '../../packages/gateway/src/agent/session-life.ts';
 import type { HookHandler } from '../../packages/gateway/src/host/hook-registry.ts';
 import type { ScriptedStep } from '../../packages/gateway/src/model/scripted.ts';
 import { createManualClock } from '../support/clock.ts';
-import { startGatewayProcess } from '../support/gateway.ts';
+import { loadConfig } from '../../packages/gateway/src/config.ts';
+import { startGateway } from '../../packages/gateway/src/gateway.ts';
+import { temporaryHome } from '../support/gateway.ts';
 import { KEY, noteTool, openTurns, type TurnWorld, type TurnWorldOptions } from '../support/turns.ts';
 
 const reference: readonly ScriptedStep[] = [{ calls: [{ name: 'look', arguments: { value: 'x' } }] }, { text: 'Done.' }];
@@ -124,12 +127,24 @@ for (const name of ofATurn) {
   }
 }
 
-test('gateway_start and gateway_stop are fired by the gateway itself', async () => {
-  await using gateway = await startGatewayProcess({ env: { TENON_LOG_LEVEL: 'debug' } });
-  assert.equal(await gateway.stop(), 0);
-  const { readFileSync } = await import('node:fs');
-  const log = readFileSync(`${gateway.home}/logs/tenon.log`, 'utf8');
-  for (const name of ofTheGateway) assert.match(log, new RegExp(`"hook":"${name}"`));
+test('gateway_start and gateway_stop are fired by the gateway itself', async (t) => {
+  const home = temporaryHome();
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const told: [string, unknown][] = [];
+  const config = loadConfig({ home, env: {}, flags: { 'gateway.port': 0 } });
+  const gateway = await startGateway({
+    config,
+    version: 'test',
+    env: {},
+    register(hooks) {
+      for (const name of ofTheGateway) hooks.add(name, { plugin: 'watcher', handler: (event) => void told.push([name, event]) });
+    },
+  });
+  await gateway.stop('the test is over');
+  assert.deepEqual(told, [
+    ['gateway_start', { port: gateway.port }],
+    ['gateway_stop', { reason: 'the test is over' }],
+  ]);
 });
 
 async function refusedACall(world: TurnWorld): Promise<boolean> {

@@ -5,6 +5,7 @@ import { expandScopes, limits, type Settings } from '@tenon/protocol';
 import { openAgents, type AgentParts } from './agent/open-agents.ts';
 import type { Config } from './config.ts';
 import { HOME_KEY_FILE, LOG_FOLDER, openHomeSecrets, prepareHome, renewToken, RUNNING_FILE } from './home.ts';
+import type { HookRegistry } from './host/hook-registry.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { writeFileDurably } from './kernel/durable-file.ts';
 import { randomId } from './kernel/ids.ts';
@@ -39,6 +40,8 @@ export interface GatewayOptions {
   readonly token?: string;
   readonly clock?: Clock;
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Takes part in hooks from the start on. */
+  readonly register?: (hooks: HookRegistry) => void;
 }
 
 export interface RunningGateway {
@@ -72,6 +75,7 @@ export async function startGateway({
   token,
   clock = systemClock,
   env = process.env,
+  register,
 }: GatewayOptions): Promise<RunningGateway> {
   const { home, settings } = config;
   const warnings = checkExposure(settings);
@@ -180,6 +184,7 @@ export async function startGateway({
       }),
       (opened) => opened.close(),
     );
+    register?.(agents.hookRegistry);
     const { turns } = agents;
     const mint = createTokenMint(secrets.key);
     const signIn = createSignIn({ clock, gatewayUrl: () => net?.url ?? '' });

@@ -30,6 +30,9 @@ export function findCut(path: readonly Entry[], contextWindow: number): string |
     else if (role === 'assistant') fallback = index;
     if (tokens >= keep) break;
   }
+  // What fits as it is needs no summary.
+  const first = path[begun];
+  if (tokens + (first ? estimateTokens(messagesOfOne(first)) : 0) < keep) return undefined;
   // A turn that alone is larger than what is kept is cut at one of its answers.
   const index = cut ?? fallback;
   return index === undefined || !path.slice(begun, index).some((entry) => messagesOfOne(entry).length > 0) ? undefined : path[index]!.id;

@@ -45,6 +45,26 @@ export function entryLine(entry: Entry): string {
 
 /** Contract: throws only GatewayError. */
 export function importTranscript(text: string): Imported {
+  const reading = readTranscript(text);
+  for (;;) {
+    const step = reading.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The same for a file that takes a while: others get their turn every few lines. */
+export async function importLargeTranscript(text: string): Promise<Imported> {
+  const reading = readTranscript(text);
+  for (;;) {
+    const step = reading.next();
+    if (step.done) return step.value;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const LINES_AT_A_TIME = 200;
+
+function* readTranscript(text: string): Generator<void, Imported> {
   if (text.length > limits.importBytes.value) refuse(0, `is longer than ${limits.importBytes.value} characters`);
   const entries: Entry[] = [];
   const known = new Set<string>();
@@ -55,6 +75,7 @@ export function importTranscript(text: string): Imported {
   let sawHeader = false;
   for (const line of linesOf(text)) {
     lineNumber++;
+    if (lineNumber % LINES_AT_A_TIME === 0) yield;
     if (line.trim() === '') continue;
     const parsed = parseJson(line, { depth: limits.jsonDepth.value, keys: limits.jsonKeys.value });
     if (!parsed.ok) refuse(lineNumber, `is not JSON that Tenon accepts: ${parsed.fault.reason}`);
@@ -129,9 +150,13 @@ function toEntry(line: JsonObject, number: number): Entry | undefined {
     type,
     ...(type === 'model_change' || type === 'label' ? tidy(type, fields) : fields),
   };
-  if (matches(Entry, entry)) return entry as Entry;
-  return refuse(number, `is not an entry: ${explain(Entry, entry, 'entry') ?? 'it does not fit'}`);
+  const schema = schemas.get(type)!;
+  if (matches(schema, entry)) return entry as Entry;
+  return refuse(number, `is not an entry: ${explain(schema, entry, 'entry') ?? 'it does not fit'}`);
 }
+
+/** By type, so that what is wrong is told of the kind that the line says it is. */
+const schemas = new Map(Entry.anyOf.map((schema) => [schema.properties.type.const as string, schema]));
 
 function tidy(type: string, fields: JsonObject): JsonObject {
   return type === 'label' ? { ...fields, label: fields.label ?? null } : fields;
