@@ -1,15 +1,15 @@
 // The profile through bubblewrap.
-import type { Profile } from './profile.ts';
+import { type Profile, systemProgram } from './profile.ts';
 
 export function bubblewrapArgv(argv: readonly string[], profile: Profile): string[] {
   return [
-    'bwrap',
+    systemProgram('bwrap'),
     '--die-with-parent',
     '--new-session',
     ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...(profile.network ? [] : ['--unshare-net']),
     ...['--cap-drop', 'ALL'],
-    ...profile.readOnly.flatMap((folder) => ['--ro-bind', folder, folder]),
+    ...profile.readOnly.flatMap(({ path }) => ['--ro-bind', path, path]),
     ...profile.links.flatMap(({ at, to }) => ['--symlink', to, at]),
     ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
     ...profile.emptied.flatMap((folder) => ['--tmpfs', folder]),

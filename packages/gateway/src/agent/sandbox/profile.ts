@@ -1,6 +1,6 @@
 // What a program in the sandbox finds: a root of its own with the system read-only, the workspace, and nothing else. A
 // profile is the plan; bubblewrap.ts and unshare.ts carry it out, each with its tool.
-import { lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, relative } from 'node:path';
 
 export interface SandboxPolicy {
@@ -17,12 +17,18 @@ export interface SandboxPolicy {
   readonly network: boolean;
 }
 
+export interface ReadOnlyPath {
+  readonly path: string;
+  /** `nosuid` and the like of the mount it lies on: what the system has set there cannot be taken away. */
+  readonly flags: readonly string[];
+}
+
 export interface Profile {
   /** Links of the root, such as /bin to usr/bin. */
   readonly links: readonly { readonly at: string; readonly to: string }[];
-  readonly readOnly: readonly string[];
+  readonly readOnly: readonly ReadOnlyPath[];
   /** Mounts inside those, which have to be made read-only one by one. */
-  readonly readOnlyInside: readonly string[];
+  readonly readOnlyInside: readonly ReadOnlyPath[];
   /** Folders inside what is read-only that are replaced by an empty one before the workspace is put in place. */
   readonly emptied: readonly string[];
   /** Files that are replaced by an empty one. */
@@ -39,6 +45,13 @@ const SYSTEM_FOLDERS = ['/usr', '/etc', '/opt', '/nix', '/gnu'];
 /** Readable by root: a gateway that runs as root would hand them on. */
 const SECRET_FILES = ['/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/sudoers', '/etc/security/opasswd'];
 const SECRET_FOLDERS = ['/etc/ssh', '/etc/sudoers.d', '/etc/ssl/private', '/etc/NetworkManager/system-connections'];
+
+const SYSTEM_PROGRAMS = ['/usr/bin', '/bin', '/usr/local/bin', '/usr/sbin', '/sbin', '/run/current-system/sw/bin'];
+
+/** A tool of the system by its place there. Never by PATH: a folder of it may lie in the workspace, and this runs outside the sandbox. */
+export function systemProgram(name: string): string {
+  return SYSTEM_PROGRAMS.map((folder) => `${folder}/${name}`).find((path) => existsSync(path)) ?? `/usr/bin/${name}`;
+}
 
 export function isInside(path: string, folder: string): boolean {
   const way = relative(folder, path);
@@ -59,10 +72,11 @@ export function profileOf(policy: SandboxPolicy): Profile {
   }
   const names = policy.network ? nameResolution(readOnly) : [];
   const hidden = [...policy.hidden, policy.userHome];
+  const mounts = mountTable();
   return {
     links,
-    readOnly: [...readOnly, ...names],
-    readOnlyInside: mountPoints().filter((point) => readOnly.some((folder) => point !== folder && isInside(point, folder))),
+    readOnly: [...readOnly, ...names].map((path) => ({ path, flags: flagsOf(path, mounts) })),
+    readOnlyInside: mounts.filter(({ path }) => readOnly.some((folder) => path !== folder && isInside(path, folder))),
     emptied: [
       ...SECRET_FOLDERS.filter(isFolder),
       ...hidden.filter((folder) => isFolder(folder) && readOnly.some((seen) => isInside(folder, seen))),
@@ -97,7 +111,9 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-function mountPoints(): string[] {
+const KEPT_FLAGS = ['nosuid', 'nodev', 'noexec'];
+
+function mountTable(): ReadOnlyPath[] {
   let table: string;
   try {
     table = readFileSync('/proc/self/mountinfo', 'utf8');
@@ -105,7 +121,16 @@ function mountPoints(): string[] {
     return [];
   }
   return table.split('\n').flatMap((line) => {
-    const point = line.split(' ')[4];
-    return point ? [point.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))] : [];
+    const [, , , , point, options = ''] = line.split(' ');
+    if (!point) return [];
+    const path = point.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+    return [{ path, flags: options.split(',').filter((option) => KEPT_FLAGS.includes(option)) }];
   });
+}
+
+function flagsOf(path: string, mounts: readonly ReadOnlyPath[]): readonly string[] {
+  let best: ReadOnlyPath | undefined;
+  // Of several at one place the last lies on top.
+  for (const mount of mounts) if (isInside(path, mount.path) && mount.path.length >= (best?.path.length ?? 0)) best = mount;
+  return best?.flags ?? [];
 }

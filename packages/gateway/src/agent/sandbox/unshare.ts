@@ -1,7 +1,7 @@
 // The profile through util-linux: `unshare` makes the namespaces, a short script puts the root together, `pivot_root`
 // leaves the old one behind. The program then gets a user namespace of its own, so that it has no say over the mounts.
 import { existsSync } from 'node:fs';
-import { isInside, type Profile } from './profile.ts';
+import { isInside, type Profile, systemProgram } from './profile.ts';
 
 /** Exit code of the script when the sandbox could not be made; the program has not run. */
 export const SETUP_FAILED = 125;
@@ -13,7 +13,7 @@ export function unshareArgv(argv: readonly string[], profile: Profile, ids: { ui
   return [
     // When the gateway is killed, the kernel ends `unshare`, that ends its child, and that is the first process of its
     // namespace: with it ends everything in there.
-    ...['setpriv', '--pdeathsig', 'KILL', '--', 'unshare'],
+    ...[systemProgram('setpriv'), '--pdeathsig', 'KILL', '--', systemProgram('unshare')],
     ...['--user', '--map-root-user', '--mount', '--pid', '--ipc', '--uts'],
     ...(profile.network ? [] : ['--net']),
     ...['--kill-child', '--propagation', 'private', '--'],
@@ -25,7 +25,7 @@ function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): s
   const root = stagingFolder(profile);
   const folder = (path: string) => quote(`${root}${path}`);
   const table = [
-    ...profile.readOnly.map((path) => row(path, root + path, 'none', 'rbind,ro,X-mount.mkdir')),
+    ...profile.readOnly.map(({ path, flags }) => row(path, root + path, 'none', ['rbind', 'ro', ...flags, 'X-mount.mkdir'].join(','))),
     row('proc', `${root}/proc`, 'proc', 'nosuid,nodev,noexec'),
     row('tmp', `${root}/tmp`, 'tmpfs', TEMPORARY),
     row('shm', `${root}/dev/shm`, 'tmpfs', 'nosuid,nodev,size=64m,mode=1777'),
@@ -37,7 +37,7 @@ function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): s
     ...profile.emptiedInside.map((path) => row('hidden', root + path, 'tmpfs', 'ro,nosuid,nodev,size=1m,mode=755')),
   ];
   // As root of the namespace the program would still have its capabilities; without the bounding set they mean nothing.
-  const drop = uid === 0 ? ['--inh-caps=-all', '--bounding-set=-all'] : [];
+  const drop = ['--no-new-privs', ...(uid === 0 ? ['--inh-caps=-all', '--bounding-set=-all'] : [])];
   return [
     'set -eu',
     `trap 'echo "The sandbox could not be made; the program has not run." >&2; exit ${SETUP_FAILED}' EXIT`,
@@ -51,7 +51,7 @@ function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): s
     'ln -s fd/0 dev/stdin; ln -s fd/1 dev/stdout; ln -s fd/2 dev/stderr',
     `printf '%s\\n' ${quote(table.join('\n'))} > .table`,
     'mount -a -T .table',
-    ...profile.readOnlyInside.map((path) => `mount -o remount,bind,ro ${folder(path)}`),
+    ...profile.readOnlyInside.map(({ path, flags }) => `mount -o ${['remount', 'bind', 'ro', ...flags].join(',')} ${folder(path)}`),
     'rm .table',
     'pivot_root . old',
     'umount -l old; rmdir old',
@@ -61,7 +61,7 @@ function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): s
     `cd ${quote(profile.cwd)}`,
     'ulimit -c 0',
     'trap - EXIT; set +e; PATH=$path',
-    `/usr/bin/unshare --user --map-user=${uid} --map-group=${gid} -- /usr/bin/setpriv --no-new-privs ${drop.join(' ')} -- "$@"`,
+    `${systemProgram('unshare')} --user --map-user=${uid} --map-group=${gid} -- ${systemProgram('setpriv')} ${drop.join(' ')} -- "$@"`,
     // Not the last command on purpose: the shell stays as the first process of the namespace and takes in orphans.
     'exit $?',
   ].join('\n');
@@ -70,7 +70,9 @@ function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): s
 // The new root is put together over a folder of the old one, and must not cover what goes into it.
 function stagingFolder({ readOnly, workspace }: Profile): string {
   const candidates = ['/mnt', '/media', '/srv', '/tmp', '/var', '/run'];
-  const free = candidates.find((candidate) => existsSync(candidate) && ![...readOnly, workspace].some((path) => isInside(path, candidate)));
+  const free = candidates.find(
+    (candidate) => existsSync(candidate) && ![...readOnly.map(({ path }) => path), workspace].some((path) => isInside(path, candidate)),
+  );
   return free ?? '/mnt';
 }
 

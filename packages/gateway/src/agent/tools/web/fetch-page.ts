@@ -3,7 +3,7 @@
 import { request, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { Clock } from '../../../kernel/clock.ts';
 import { ToolError } from '../tool.ts';
 import { refusalOf } from './address.ts';
@@ -150,8 +150,8 @@ function ask(url: URL, socket: Duplex, signal: AbortSignal): Promise<IncomingMes
         'accept-encoding': 'gzip, deflate, br',
         connection: 'close',
       },
-      createConnection: () => socket as import('node:net').Socket,
-      agent: false,
+      // Without an agent, not even a new one: that would make a connection of its own, to an address nobody has checked.
+      createConnection: () => socket as Socket,
       signal,
     });
     outgoing.once('response', resolve);
