@@ -32,8 +32,8 @@ const PATIENCE_MS = 30_000;
 
 /** A process whose output can be waited for. */
 function run(t: TestContext, command: string, words: readonly string[], env: Record<string, string>, noColour = true): Running {
-  const { NO_COLOR, ...rest } = cleanEnv(env);
-  const child = spawn(command, words, { env: noColour ? { ...rest, NO_COLOR } : rest, stdio: ['pipe', 'pipe', 'pipe'] });
+  const { NO_COLOR: _, ...coloured } = cleanEnv(env);
+  const child = spawn(command, words, { env: noColour ? cleanEnv(env) : { ...coloured, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
   const written = { stdout: '', stderr: '', all: '' };
   let looked = 0;
   const waiting = new Set<() => void>();
@@ -239,7 +239,7 @@ describe('conversations in the terminal', () => {
     test('a time limit stops the run', async (t) => {
       const { code, stderr } = await tenon(t, ['run', 'Run sleep 300', '--agent', 'free', '--timeout', '2s']);
       assert.equal(code, 1);
-      assert.match(stderr, /had not answered within 2000 ms; it was told to stop/);
+      assert.match(stderr, /had not answered within 2000 ms; it was stopped/);
     });
 
     test('!command runs a program, /help says what can be done, a mistyped command is not told to the agent', async (t) => {
@@ -300,13 +300,13 @@ describe('conversations in the terminal', () => {
 
     test('is imported over HTTP where it is too large for a frame', async (t) => {
       const lines = (await tenon(t, ['session', 'export', 'past'])).stdout.trim().split('\n');
-      const entry = JSON.parse(lines.at(-1)!) as { id: string; message?: { content: { type: string; text?: string }[] } };
-      const text = 'long '.repeat(300_000);
-      if (entry.message) entry.message.content = [{ type: 'text', text }];
+      const at = lines.findLastIndex((line) => line.includes('"role":"user"'));
+      const entry = JSON.parse(lines[at]!) as { message: { content: { type: string; text: string }[] } };
+      entry.message.content = [{ type: 'text', text: 'long '.repeat(300_000) }];
       const folder = mkdtempSync(join(tmpdir(), 'tenon-import-'));
       t.after(() => rmSync(folder, { recursive: true, force: true }));
       const file = join(folder, 'large.jsonl');
-      writeFileSync(file, `${[...lines.slice(0, -1), JSON.stringify(entry)].join('\n')}\n`);
+      writeFileSync(file, `${lines.with(at, JSON.stringify(entry)).join('\n')}\n`);
       assert.ok(statSync(file).size > 900_000);
       const imported = await data<{ entries: number; session: { title: string } }>(
         t,
@@ -410,7 +410,7 @@ describe('conversations in the terminal', () => {
       two.since();
       two.write('d\r');
       await Promise.all([one.until(/denied by \S+ \(answered elsewhere\)/), two.until(/denied by/)]);
-      await one.until(/Nothing was done[\s\S]*› half a mess/);
+      await one.until(/Nothing was done[\s\S]*(?<!stops it\r?\n)› half a mess$/);
       one.write('\u0003');
       await one.until(/Ctrl-C again, or Ctrl-D, leaves/);
       one.write('\u0003');
@@ -432,8 +432,13 @@ describe('conversations in the terminal', () => {
       await chat.until(/I am the demo model/);
       chat.since();
       chat.write('/st\t');
-      await chat.until(/\/status|\/stop/);
-      chat.write('\u0015/quit\r');
+      await chat.until(/\/status {2}\/stop/);
+      chat.since();
+      chat.write('a\t');
+      await chat.until(/› \/status /);
+      chat.write('\r');
+      await chat.until(/Session: [\s\S]*Agent: /);
+      chat.write('/quit\r');
       assert.equal((await chat.exit).code, 0);
     });
 

@@ -4,6 +4,7 @@ import type { Output } from '../output.ts';
 import { cutTo, oneLine, outputLines, spellShort } from './text.ts';
 
 export interface Card {
+  /** The id of the run, a space, the id of the call. */
   readonly callId: string;
   readonly name: string;
   readonly state: 'writing' | 'running' | 'ok' | 'failed';

@@ -83,6 +83,10 @@ export function createLiveScreen({ editor, output, style }: LiveScreenOptions): 
   let footer: readonly string[] = [];
   let sign = '';
   let closed = false;
+  let editorClosed = false;
+  editor.once('close', () => {
+    editorClosed = true;
+  });
 
   const columns = () => Math.max(NARROWEST, output.columns || DEFAULT_WIDTH);
   // One column is left free: a row that is full to the last one is ended differently by different terminals.
@@ -92,12 +96,16 @@ export function createLiveScreen({ editor, output, style }: LiveScreenOptions): 
   /** The text that still grows, and the footer: everything above the typed line that may change. */
   const above = () => [...(wrapper.open === '' ? [] : [paint(wrapper.open)]), ...footer];
 
-  function draw(rows: readonly string[]): void {
-    if (closed) return;
+  function add(rows: readonly string[]): void {
     moveCursor(output, 0, -editor.getCursorPos().rows);
     cursorTo(output, 0);
     clearScreenDown(output);
     if (rows.length > 0) output.write(rows.map((row) => `${row}\n`).join(''));
+  }
+
+  function draw(rows: readonly string[]): void {
+    if (closed || editorClosed) return;
+    add(rows);
     (editor as unknown as Rows).prevRows = 0;
     editor.setPrompt([...above(), sign].join('\n'));
     editor.prompt(true);
@@ -144,10 +152,9 @@ export function createLiveScreen({ editor, output, style }: LiveScreenOptions): 
     },
     close() {
       if (closed) return;
-      footer = [];
-      sign = '';
-      draw(endText());
       closed = true;
+      // Without readline, which may be closed already: Ctrl-D closes it first.
+      add(endText());
     },
   };
 }

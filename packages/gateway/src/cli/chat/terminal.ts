@@ -56,7 +56,7 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
     history: options.typedBefore.toReversed(),
     historySize: MOST_TYPED,
     removeHistoryDuplicates: true,
-    completer: (line: string) => completeLine(line, known),
+    completer: complete,
     // A key that begins an escape sequence must not hold up the ones after it.
     escapeCodeTimeout: 50,
     prompt: '',
@@ -71,16 +71,28 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
   const stash = createStash(editor, isLive);
   let conversation: Conversation | undefined;
   let isPasting = false;
+  let isOver = false;
   let interruptedAt = Number.NEGATIVE_INFINITY;
   let work = Promise.resolve();
 
+  // What can follow is shown with the first Tab, above the line; readline would draw it over the footer.
+  function complete(line: string): [found: string[], part: string] {
+    const [found, part] = completeLine(line, known);
+    const shared = commonStart(found);
+    if (found.length < 2 || shared.length > part.length) return [found.length < 2 ? found : [shared], part];
+    view.note(found.map((each) => each.trim()).join('  '));
+    return [[], part];
+  }
+
   function changed(): void {
+    if (isOver) return;
     if (view.question) stash.take();
     else stash.giveBack();
     showPrompt();
   }
 
   function showPrompt(): void {
+    if (isOver) return;
     const now_ = view.question ? `answer ${sign}` : joiner.isOpen ? '… ' : sign;
     if (live) return live.prompt(view.question ? style('yellow', now_) : now_);
     if (view.isBusy && !view.question) return;
@@ -152,7 +164,10 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
 
   editor.on('line', onLine);
   editor.on('SIGINT', interrupt);
-  editor.on('close', () => left.resolve(exitCodes.ok));
+  editor.on('close', () => {
+    isOver = true;
+    left.resolve(exitCodes.ok);
+  });
   stdin.on('keypress', (_text: string | undefined, key: { readonly name?: string } | undefined) => {
     if (key?.name === 'paste-start') isPasting = true;
     if (key?.name === 'paste-end') isPasting = false;
@@ -170,6 +185,7 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
     const code = await Promise.race([left.promise, options.lost]);
     return { code, typed, busy: view.isBusy };
   } finally {
+    isOver = true;
     clearInterval(timer);
     listening.abort();
     live?.close();
@@ -194,6 +210,13 @@ function listenForSignals(ask: () => AbortSignal, until: AbortSignal, onInterrup
     },
     { once: true },
   );
+}
+
+function commonStart(words: readonly string[]): string {
+  const [first = '', ...rest] = words;
+  let length = first.length;
+  for (const word of rest) while (!word.startsWith(first.slice(0, length))) length--;
+  return first.slice(0, length);
 }
 
 interface Stash {

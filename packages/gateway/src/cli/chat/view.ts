@@ -7,7 +7,7 @@ import { cardLine, cardOutput, type Card } from './card.ts';
 import type { Settled, Show } from './follow.ts';
 import { answersLine, questionLines, stateText } from './question.ts';
 import type { Screen } from './screen.ts';
-import { oneLine, safeLines, spellShort } from './text.ts';
+import { oneLine, safeLines } from './text.ts';
 
 export interface ViewOptions {
   readonly screen: Screen;
@@ -53,7 +53,7 @@ export function createView({ screen, style, verbose, now, canAnswer, sign, onCha
       const more = questions.size > 1 ? ` (${questions.size - 1} more after it)` : '';
       rows.push(`${answersLine(open)} · ${spell(open.expiresAt - now())} left${more}`);
     } else if (runs.size > 0) {
-      rows.push(style('dim', `working ${spellShort(Math.floor((now() - busySince) / 1_000) * 1_000)} · Ctrl-C stops it`));
+      rows.push(style('dim', `working ${spell(now() - busySince)} · Ctrl-C stops it`));
     }
     screen.footer(rows);
   }

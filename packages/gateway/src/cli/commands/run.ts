@@ -113,7 +113,7 @@ export const run = defineCommand({
     const limit = timeLimit(context.globals.timeout, stop);
     const asked = options.noWait ? waiting.promise : new Promise<never>(() => {});
     try {
-      const first = await Promise.race([ended, asked.then((approval) => ({ approval })), limit.over]);
+      const first = await Promise.race([ended, asked.then((approval) => ({ approval }))]);
       if ('approval' in first) {
         stopped.abort();
         ended.catch(() => {});
@@ -121,6 +121,8 @@ export const run = defineCommand({
       }
       await show.heard(accepted.runId, LATE_MS);
       follower.interrupted();
+      const overdue = limit.over();
+      if (overdue) throw overdue;
       return await report(context, accepted, first, [...tools.values()], interruption.happened());
     } finally {
       limit.clear();
@@ -140,7 +142,13 @@ export interface ToolReport {
 }
 
 function toolReport({ callId, name, subject, state, durationMs }: Card): ToolReport {
-  return { callId, name, subject, isError: state === 'failed', ...(durationMs === undefined ? {} : { durationMs }) };
+  return {
+    callId: callId.slice(callId.indexOf(' ') + 1),
+    name,
+    subject,
+    isError: state === 'failed',
+    ...(durationMs === undefined ? {} : { durationMs }),
+  };
 }
 
 async function readMessage({ args, io, globals }: Pick<RunContext, 'args' | 'io' | 'globals'>): Promise<string> {
@@ -181,23 +189,16 @@ function onInterrupt(signal: AbortSignal, stop: () => Promise<unknown>): { happe
   return { happened: () => signal.aborted };
 }
 
-function timeLimit(ms: number | undefined, stop: () => Promise<unknown>): { readonly over: Promise<never>; clear(): void } {
-  const { promise: over, reject } = Promise.withResolvers<never>();
-  over.catch(() => {});
-  if (ms === undefined) return { over, clear() {} };
+/** The end of the run is waited for as ever; that it was the time is said then. */
+function timeLimit(ms: number | undefined, stop: () => Promise<unknown>): { over(): CliError | undefined; clear(): void } {
+  if (ms === undefined) return { over: () => undefined, clear() {} };
+  let error: CliError | undefined;
   const timer = setTimeout(() => {
-    const error = new CliError(
-      'TIMEOUT',
-      exitCodes.failed,
-      `The agent had not answered within ${ms} ms; it was told to stop`,
-      'wait longer with --timeout 10m',
-    );
-    stop().then(
-      () => reject(error),
-      () => reject(error),
-    );
+    const text = `The agent had not answered within ${ms} ms; it was stopped`;
+    error = new CliError('TIMEOUT', exitCodes.failed, text, 'wait longer with --timeout 10m');
+    void stop().catch(() => {});
   }, ms);
-  return { over, clear: () => clearTimeout(timer) };
+  return { over: () => error, clear: () => clearTimeout(timer) };
 }
 
 async function needsConsent(
