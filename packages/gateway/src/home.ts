@@ -30,6 +30,7 @@ export const homeFiles = [
   { name: 'tenon.db-shm', private: true, inBackup: false },
   { name: LOG_FOLDER, private: true, inBackup: false },
   { name: RUNNING_FILE, private: true, inBackup: false },
+  { name: 'chat-history', private: true, inBackup: false },
   { name: 'gateway.lock', private: false, inBackup: false },
   { name: 'gateway.pid', private: false, inBackup: false },
 ] as const satisfies readonly HomeFile[];
