@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { build } from 'esbuild';
-import type { Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { verifies } from '../support/verifies.ts';
 import { hostileTexts } from './fixtures/chat-parts/hostile-texts.ts';
@@ -91,11 +91,11 @@ interface Opened extends AsyncDisposable {
   readonly faults: string[];
 }
 
-const DESKTOP = { width: 760, height: 860 };
-const PHONE = { width: 390, height: 844 };
+const DESKTOP = { viewport: { width: 760, height: 860 } };
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
-async function open(theme: Theme = 'light', viewport: { width: number; height: number } = DESKTOP, touch = false): Promise<Opened> {
-  const context = await opened.browser.newContext({ viewport, hasTouch: touch, isMobile: touch, timezoneId: 'UTC' });
+async function open(theme: Theme = 'light', options: BrowserContextOptions = DESKTOP): Promise<Opened> {
+  const context = await opened.browser.newContext({ timezoneId: 'UTC', ...options });
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('console', (message) => {
@@ -112,6 +112,7 @@ async function open(theme: Theme = 'light', viewport: { width: number; height: n
   page.on('popup', (popup) => faults.push(`popup ${popup.url()}`));
   await page.addInitScript(`
     globalThis.seen = [];
+    globalThis.frame = requestAnimationFrame.bind(globalThis);
     globalThis.pwned = (by) => seen.push('script ran: ' + by);
     addEventListener('securitypolicyviolation', (event) => seen.push(['violation', event.violatedDirective, event.blockedURI, event.sample].join(' ')));
   `);
@@ -131,9 +132,11 @@ async function set(page: Page, change: object): Promise<void> {
   await settled(page);
 }
 
-/** Two frames: what was asked for has been drawn and measured. */
+/** Two frames: what was asked for has been drawn and measured. Frames of the browser, also where its clock stands still. */
 async function settled(page: Page): Promise<void> {
-  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))');
+  await page.evaluate(
+    'new Promise((done) => frame(() => frame(() => { const { port1, port2 } = new MessageChannel(); port1.onmessage = done; port2.postMessage(0); })))',
+  );
 }
 
 /** Waits for something that takes as many frames as it takes, such as a scroll. */
@@ -164,12 +167,12 @@ async function violations(page: Page): Promise<string[]> {
 }
 
 for (const theme of ['light', 'dark'] as const) {
-  for (const [size, viewport] of [
+  for (const [size, options] of [
     ['desktop', DESKTOP],
     ['phone', PHONE],
   ] as const) {
     test(`every part passes axe, stays inside the screen and keeps the page's rules (${theme}, ${size})`, async () => {
-      await using shown = await open(theme, viewport, size === 'phone');
+      await using shown = await open(theme, options);
       const { page, faults } = shown;
       for (const name of ['streamed', 'waiting', 'every', 'inbox', 'composers'] as const) {
         await show(page, { name });
@@ -349,17 +352,20 @@ test('an approval takes the focus to its question, and its keys decide only when
   await using shown = await open();
   const { page } = shown;
   await show(page, { name: 'items', items: [{ kind: 'user', key: 'u', author: 'Mara', at: 0, text: 'Do it', state: 'sent' }] });
+  await stopClock(page);
   await ask(page);
   const card = page.getByRole('alertdialog', { name: 'Run this command?' });
   await card.waitFor();
   assert.equal(await page.evaluate('document.activeElement.textContent'), 'Run this command?');
   await page.keyboard.press('a');
-  assert.deepEqual(await calls(page), [], 'a key that was pressed as the card appeared');
-  await guardOver(page);
+  await page.clock.runFor(200);
+  await page.keyboard.press('d');
+  assert.deepEqual(await calls(page), [], 'keys that were pressed as the card appeared');
+  await page.clock.runFor(200);
   await page.keyboard.press('g');
   await page.keyboard.press('a');
   assert.deepEqual(await calls(page), [], 'the second key of another command');
-  await page.clock.fastForward(1_100);
+  await page.clock.runFor(1_100);
   await page.keyboard.press('Control+a');
   assert.deepEqual(await calls(page), []);
   await page.keyboard.press('a');
@@ -376,10 +382,10 @@ test('an approval takes the focus to its question, and its keys decide only when
   }
 });
 
-/** The guard runs on the page's clock, which the test moves. */
-async function guardOver(page: Page): Promise<void> {
+/** From here on the page's clock moves only when the test says so. */
+async function stopClock(page: Page): Promise<void> {
   await page.clock.install();
-  await page.clock.fastForward(1_500);
+  await page.clock.pauseAt(Date.now() + 60_000);
 }
 
 test('an approval takes nobody away from what they write, and letters typed there decide nothing', async () => {
@@ -387,10 +393,10 @@ test('an approval takes nobody away from what they write, and letters typed ther
   const { page } = shown;
   await show(page, { name: 'items', items: [{ kind: 'user', key: 'u', author: 'Mara', at: 0, text: 'Do it', state: 'sent' }] });
   await page.getByRole('textbox').focus();
+  await stopClock(page);
   await ask(page);
   await page.getByRole('alertdialog').waitFor();
-  await page.clock.install();
-  await page.clock.fastForward(2_000);
+  await page.clock.runFor(2_000);
   await page.keyboard.type('add a day');
   assert.equal(await page.getByRole('textbox').inputValue(), 'add a day');
   assert.deepEqual(await calls(page), []);
@@ -411,7 +417,7 @@ test('a decided approval folds to one line that keeps the focus, and opens again
 });
 
 test('on a phone the answers to a long question stick to the bottom and are large enough to touch', async () => {
-  await using shown = await open('light', PHONE, true);
+  await using shown = await open('light', PHONE);
   const { page } = shown;
   await ask(page, { argv: Array.from({ length: 200 }, (_, index) => `word-${index}`), reason: 'long '.repeat(100) });
   await page.getByRole('log').evaluate((log) => {
@@ -420,7 +426,7 @@ test('on a phone the answers to a long question stick to the bottom and are larg
   await settled(page);
   for (const name of ['Deny', 'Allow once', 'Always for exactly this']) {
     const box = await page.getByRole('button', { name }).boundingBox();
-    assert.ok(box && box.height >= 44 && box.y + box.height <= PHONE.height, `${name} at ${JSON.stringify(box)}`);
+    assert.ok(box && box.height >= 44 && box.y + box.height <= PHONE.viewport.height, `${name} at ${JSON.stringify(box)}`);
   }
   await picture(page, 'sticky-phone');
 });
@@ -476,8 +482,11 @@ test('two presses of Escape stop the turn, one does not; queueing goes on while 
   await show(page, { name: 'items', items: [] });
   await set(page, { busy: true });
   await page.getByRole('textbox').click();
+  await stopClock(page);
   await page.keyboard.press('Escape');
-  assert.deepEqual(await calls(page), []);
+  await page.clock.runFor(1_000);
+  await page.keyboard.press('Escape');
+  assert.deepEqual(await calls(page), [], 'one, and later another');
   await page.keyboard.press('Escape');
   assert.deepEqual(await calls(page), ['stop']);
   await page.getByRole('button', { name: 'Stop' }).click();
@@ -754,13 +763,8 @@ test('a tool card opens by itself while it takes long and when it failed, unless
 });
 
 test('everything fits 320 pixels, with reduced motion nothing moves, and forced colours keep the edges', async () => {
-  const context = await opened.browser.newContext({
-    viewport: { width: 320, height: 640 },
-    reducedMotion: 'reduce',
-    forcedColors: 'active',
-  });
-  const page = await context.newPage();
-  await page.goto(address);
+  await using shown = await open('light', { viewport: { width: 320, height: 640 }, reducedMotion: 'reduce', forcedColors: 'active' });
+  const { page } = shown;
   for (const name of ['streamed', 'waiting', 'every', 'inbox', 'composers']) {
     await show(page, { name });
     if (name === 'every') await fitTall(page);
@@ -773,5 +777,4 @@ test('everything fits 320 pixels, with reduced motion nothing moves, and forced 
     await picture(page, `narrow-${name}`);
   }
   assert.equal(await page.evaluate('getComputedStyle(document.querySelector(".composer")).borderTopStyle'), 'solid');
-  await context.close();
 });

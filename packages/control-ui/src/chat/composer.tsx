@@ -114,8 +114,8 @@ function OpenComposer(props: ComposerProps): ReactNode {
 
   function onEscape(event: KeyboardEvent): void {
     if (event.key !== 'Escape' || event.defaultPrevented || event.nativeEvent.isComposing || !busy || !onStop) return;
-    const again = event.timeStamp - escapedAt.current < TWICE_MS;
-    escapedAt.current = again ? Number.NEGATIVE_INFINITY : event.timeStamp;
+    const again = performance.now() - escapedAt.current < TWICE_MS;
+    escapedAt.current = again ? Number.NEGATIVE_INFINITY : performance.now();
     if (again) onStop();
   }
 
