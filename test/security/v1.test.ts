@@ -80,6 +80,24 @@ test('S24 a token that is bound to a session speaks in that one only, and learns
   await assertUnharmed(gateway);
 });
 
+test('what a client sends is a message: neither a command nor a program of the person', async () => {
+  verifies('S82:v1');
+  await using gateway = await startGatewayProcess();
+  await using admin = await bystander(gateway);
+  for (const content of ['!touch never', '/reset']) {
+    const response = await complete(gateway, { model: 'tenon', messages: [{ role: 'user', content }] });
+    assert.equal(response.status, 200, content);
+    const { payload } = await admin.request('chat.history', { sessionKey: response.headers.get('x-tenon-session-key') });
+    const entries = payload.entries as { type: string; message?: { role: string } }[];
+    assert.deepEqual(
+      entries.map(({ type, message }) => message?.role ?? type),
+      ['user', 'assistant'],
+      content,
+    );
+  }
+  await assertUnharmed(gateway);
+});
+
 test('S82 a flood of completions, refused and allowed, slows nobody who is inside', async () => {
   verifies('S82:v1');
   await using gateway = await startGatewayProcess();

@@ -1,6 +1,6 @@
 // A session from a file: too large for a frame of the socket, so it comes as the body of a request.
-import { GatewayError, limits, matches, SessionKey } from '@tenon/protocol';
-import { importTranscript } from '../../agent/pi-jsonl.ts';
+import { type Entry, GatewayError, limits, matches, SessionKey } from '@tenon/protocol';
+import { importLargeTranscript } from '../../agent/pi-jsonl.ts';
 import { packEntries } from '../../store/entry-copies.ts';
 import { json } from '../answer.ts';
 import { textOf } from '../body.ts';
@@ -17,10 +17,22 @@ export const importRoutes: Routes = {
       if (!matches(SessionKey, key))
         throw new GatewayError('INVALID_REQUEST', 'key must be agent:<agentId>:<name>, such as agent:main:notes');
       if (title !== undefined && title.length > 512) throw new GatewayError('INVALID_REQUEST', 'title must be up to 512 characters');
-      const { entries, leafId, skipped } = importTranscript(textOf(body));
+      const { entries, leafId, skipped } = await importLargeTranscript(textOf(body));
       const fields = title === undefined ? {} : { title };
-      const imported = { key, fields, entries: packEntries(entries), leafId, skipped, at: clock.now() };
+      const imported = { key, fields, entries: await packInSlices(entries), leafId, skipped, at: clock.now() };
       return json(200, await store.write('entries.import', imported));
     },
   },
 };
+
+const SLICE = 1_000;
+
+/** A file may hold a hundred thousand entries: others get their turn in between. */
+async function packInSlices(entries: readonly Entry[]): Promise<Uint8Array> {
+  const packed: Uint8Array[] = [];
+  for (let first = 0; first < entries.length; first += SLICE) {
+    packed.push(packEntries(entries.slice(first, first + SLICE)));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return Buffer.concat(packed);
+}
