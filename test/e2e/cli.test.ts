@@ -387,8 +387,9 @@ test('start --json prints one line when it is ready, and nothing else on stdout'
     stdout += chunk.toString();
   });
   await once(child.stdout, 'data');
-  const ready = JSON.parse(stdout) as { url: string; port: number; pid: number; tokenFile: string };
-  assert.deepEqual(Object.keys(ready), ['url', 'port', 'pid', 'tokenFile']);
+  const ready = JSON.parse(stdout) as { url: string; port: number; pid: number; tokenFile: string; signInUrl: string };
+  assert.deepEqual(Object.keys(ready), ['url', 'port', 'pid', 'tokenFile', 'signInUrl']);
+  assert.ok(ready.signInUrl.startsWith(ready.url));
   assert.equal(ready.pid, child.pid);
   assert.equal(ready.tokenFile, join(home, 'token'));
   assert.equal((await fetch(new URL('/healthz', ready.url))).status, 200);

@@ -35,7 +35,7 @@ test('bash completes commands, verbs, options, and the values of options and arg
     [['st'], ['start', 'stop', 'status']],
     [
       ['session', 'r'],
-      ['reset', 'rm'],
+      ['reset', 'rm', 'rewind'],
     ],
     [['--home', 'start', 'session', 's'], ['show']],
     [

@@ -157,7 +157,7 @@ test('a bad argument is named, with exit code 2', async (t) => {
     [['start', '--store-url', 'postgres://me:secret@db/x'], /--store-url must be @file or -/],
     [['start', '--url', 'ws://x'], /--url has no meaning for start/],
     [['start', '--token', 'short'], /--token is too short/],
-    [['chat', '--json'], /--json has no meaning for chat \(for scripts there is: tenon run/],
+    [['chat', '--json'], /--json has no meaning for chat/],
     [['chat', '--new', '--session', 'x'], /--new and --session/],
     [['chat', '--session', 'agent:main:x', '--agent', 'other'], /is not one of the agent other/],
     [['run', ''], /The message is empty/],
