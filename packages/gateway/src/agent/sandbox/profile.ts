@@ -71,7 +71,8 @@ export function profileOf(policy: SandboxPolicy): Profile {
     if (isFolder(folder) && !readOnly.some((seen) => isInside(folder, seen))) readOnly.push(folder);
   }
   const names = policy.network ? nameResolution(readOnly) : [];
-  const hidden = [...policy.hidden, policy.userHome];
+  const tenons = outermost(policy.hidden);
+  const hidden = outermost([...tenons, policy.userHome]);
   const mounts = mountTable();
   return {
     links,
@@ -83,12 +84,15 @@ export function profileOf(policy: SandboxPolicy): Profile {
     ],
     blanked: SECRET_FILES.filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile()),
     workspace: policy.workspace,
-    emptiedInside: policy.hidden.filter(
-      (folder) => isFolder(folder) && isInside(folder, policy.workspace) && !isInside(policy.workspace, folder),
-    ),
+    emptiedInside: tenons.filter((folder) => isFolder(folder) && isInside(folder, policy.workspace) && !isInside(policy.workspace, folder)),
     cwd: policy.cwd,
     network: policy.network,
   };
+}
+
+/** What lies in one of the others is gone with it. */
+function outermost(folders: readonly string[]): string[] {
+  return folders.filter((folder) => !folders.some((other) => other !== folder && isInside(folder, other)));
 }
 
 /** A folder of programs may lie in the user's home, but must not hold it, nor anything of Tenon's. */

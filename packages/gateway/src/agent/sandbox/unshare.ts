@@ -60,7 +60,7 @@ function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): s
     ...(profile.network ? [] : ['ip link set lo up 2>/dev/null || :']),
     `cd ${quote(profile.cwd)}`,
     'ulimit -c 0',
-    'trap - EXIT; set +e; PATH=$path',
+    'trap - EXIT; set +e; unset OLDPWD; PATH=$path',
     `${systemProgram('unshare')} --user --map-user=${uid} --map-group=${gid} -- ${systemProgram('setpriv')} ${drop.join(' ')} -- "$@"`,
     // Not the last command on purpose: the shell stays as the first process of the namespace and takes in orphans.
     'exit $?',

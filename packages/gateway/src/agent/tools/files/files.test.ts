@@ -136,7 +136,7 @@ test('paths that lead out of the workspace are refused, by whatever way', async 
       [applyPatchTool, { patch: `*** Begin Patch\n*** Update File: plain.txt\n*** Move to: ${path}\n@@\n-x\n+y\n*** End Patch` }],
       [lsTool, { path }],
       [grepTool, { pattern: 'canary', path }],
-    ] as const)
+    ] as [(deps: FileDeps) => Tool, JsonObject][])
       await assert.rejects(files.call(tool, args), { name: 'ToolError', code: 'OUTSIDE' }, `${tool.name} ${path}`);
   }
   for (const path of ['loop', 'plain.txt/x', 'a\0b', 'x'.repeat(5_000)])

@@ -92,7 +92,7 @@ async function follow(start: URL, deps: WebDeps, signal: AbortSignal): Promise<P
 }
 
 function checkRedirect(from: URL, target: string, deps: WebDeps): URL {
-  if (!URL.canParse(target, from)) throw new ToolError('REFUSED', `${from.host} leads to an address that cannot be read`);
+  if (!URL.canParse(target, from.href)) throw new ToolError('REFUSED', `${from.host} leads to an address that cannot be read`);
   const to = parseAddress(new URL(target, from).href, deps);
   if (from.protocol === 'https:' && to.protocol === 'http:')
     throw new ToolError('REFUSED', `${from.host} leads from https to http (${to.host}); that is not followed`);
