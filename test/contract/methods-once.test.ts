@@ -45,6 +45,28 @@ test('gateway.shutdown repeated under its key gets its answer and does not stop 
   }
 });
 
+test('sessions.reset and sessions.delete repeated under their key stop no turn that runs since', async () => {
+  verifies('R03');
+  await using gateway = await startGatewayProcess();
+  await using client = await connectRaw(gateway.socketUrl, gateway.token);
+  const sessionKey = 'agent:main:again';
+  for (const method of ['sessions.reset', 'sessions.delete']) {
+    await client.request('sessions.create', { key: sessionKey });
+    const params = { key: sessionKey, idempotencyKey: `once ${method}`.replace(' ', '-') };
+    const first = await client.request(method, params);
+    assert.equal(first.ok, true, JSON.stringify(first.error));
+    // It waits for an answer of the operator, so it runs until somebody stops it.
+    const runId = `waits-${method}`;
+    await client.request('chat.send', { sessionKey, message: 'Write a note: again', idempotencyKey: runId });
+    await client.find(({ event, payload }) => event === 'approval.requested' && payload.approval.runId === runId);
+    const repeat = await client.request(method, params);
+    assert.deepEqual(repeat.payload, first.payload);
+    const { payload } = await client.request('agent.wait', { runId, timeoutMs: 0 });
+    assert.equal(payload.run.state, 'running', `${method} stopped it`);
+    await client.request('chat.abort', { sessionKey });
+  }
+});
+
 async function timesAudited(client: RawClient, action: string): Promise<number> {
   const { payload } = await client.request('audit.list', { limit: 200 });
   return (payload.records as { action: string }[]).filter((record) => record.action === action).length;

@@ -30,6 +30,13 @@ function firstCells(text: string): string[] {
   return [...text.matchAll(/^\| \[?`([^`]+)`/gm)].map(([, cell]) => cell!);
 }
 
+/** Methods whose session may be left out by those who are not bound to one. */
+const optionalBound: ReadonlySet<string> = new Set(['agent', 'usage.get']);
+
+function resultProperties(row: MethodSpec): object {
+  return (row.result as { properties?: object }).properties ?? {};
+}
+
 for (const name of methodNames) {
   const row = methodRow(name);
 
@@ -48,11 +55,18 @@ for (const name of methodNames) {
     assert.equal(key !== undefined, row.repeat === 'keyed');
     if (!key) return;
     assert.ok(matches(key, 'a-key_1') && !matches(key, '') && !matches(key, 'a b') && !matches(key, 'x'.repeat(129)));
-    assert.ok(!row.params.required?.includes('idempotencyKey'));
+    // Where the key is the id of the run it must be given; everywhere else it may be left out.
+    const isRunId = Object.hasOwn(resultProperties(row), 'runId');
+    assert.equal(row.params.required?.includes('idempotencyKey') ?? false, isRunId);
   });
 
-  test(`${name}: what it says of bound credentials names one of its params`, () => {
-    if (typeof row.bound === 'object') assert.ok(row.params.required?.includes(row.bound.param));
+  test(`${name}: what it says of bound credentials names one of its params, a session`, () => {
+    if (typeof row.bound !== 'object') return;
+    const param = row.params.properties[row.bound.param];
+    assert.ok(param, `there is no param "${row.bound.param}"`);
+    assert.ok(matches(param, 'agent:main:notes') && !matches(param, 'notes'));
+    // Left out, it is no session at all, and a bound credential is refused: see test/security/turns.test.ts.
+    if (!row.params.required?.includes(row.bound.param)) assert.ok(optionalBound.has(name), `${name} must require ${row.bound.param}`);
   });
 
   test(`${name}: both schemas compile`, () => {
@@ -68,8 +82,11 @@ for (const name of eventNames) {
     assert.ok(row.scope === 'any' || row.scope === 'handshake' || scopeNames.includes(row.scope));
     assert.match(row.summary, /^[A-Z].*\.$/);
     assert.ok(!matches(row.payload, { nobodyKnowsThis: 1 }));
-    const { properties } = row.payload as { properties?: object };
-    if (row.sessionField) assert.ok(Object.hasOwn(properties ?? {}, row.sessionField));
+    const { anyOf = [row.payload] } = row.payload as { anyOf?: TSchema[] };
+    for (const shape of anyOf) {
+      const { properties = {}, required = [] } = shape as { properties?: object; required?: string[] };
+      if (row.sessionField) assert.ok(Object.hasOwn(properties, row.sessionField) && required.includes(row.sessionField));
+    }
   });
 }
 
@@ -78,7 +95,9 @@ for (const name of settingNames) {
     verifies('foundation:tables');
     const row = settingRow(name);
     assert.equal(explain(row.schema, row.default, name), undefined);
-    assert.match(name, /^[a-z]+\.[a-zA-Z]+$/);
+    // A list of tables, `[[models]]`, is a name of its own; everything else stands in a table.
+    const isListOfTables = (row.schema as { items?: { type?: string } }).items?.type === 'object';
+    assert.match(name, isListOfTables ? /^[a-z]+$/ : /^[a-z]+\.[a-zA-Z]+$/);
   });
 }
 

@@ -24,14 +24,19 @@ export function sampleOf(schema: JsonSchema, definitions: Definitions, random: R
   if (schema.const !== undefined) return schema.const as Json;
   if (schema.enum) return random.pick(schema.enum) as Json;
   const branches = schema.anyOf ?? schema.oneOf;
-  // A recursive type comes to an end because plain branches are all that is left below this depth.
-  if (branches) return sampleOf(random.pick(depth > 5 ? branches.filter(isPlain) : branches), definitions, random, depth + 1);
+  if (branches) return sampleOf(random.pick(depth > 5 ? endingBranches(branches) : branches), definitions, random, depth + 1);
   if (schema.type === 'string') return sampleString(schema, random);
   if (schema.type === 'boolean') return random.chance(0.5);
   if (schema.type === 'integer' || schema.type === 'number') return sampleNumber(schema, random);
   if (schema.type === 'array') return sampleArray(schema, definitions, random, depth);
   if (schema.type === 'object') return sampleObject(schema, definitions, random, depth);
   return null;
+}
+
+/** A recursive type comes to an end because its plain branches are all that is left; one without any is not recursive. */
+function endingBranches(branches: readonly JsonSchema[]): readonly JsonSchema[] {
+  const plain = branches.filter(isPlain);
+  return plain.length > 0 ? plain : branches;
 }
 
 function isPlain(schema: JsonSchema): boolean {

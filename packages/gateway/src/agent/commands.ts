@@ -180,6 +180,9 @@ const runs: Readonly<Record<CommandName, Run>> = {
       if (approvals.length === 0) return 'Nothing waits for you in this session.';
       return approvals.map(describe).join('\n\n');
     }
+    // As `approvals.resolve`: who is bound to the session that asks is no judge of it.
+    if (principal.sessionKey !== undefined)
+      throw new GatewayError('SCOPE', 'This credential is bound to one session', { details: { code: 'SESSION_BOUND' } });
     const decision = decisionOf(word);
     const wanted = id === undefined ? approvals : approvals.filter((each) => each.id === id);
     if (wanted.length === 0)

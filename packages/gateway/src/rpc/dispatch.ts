@@ -130,6 +130,10 @@ function keepToSession(method: MethodName, params: Record<string, unknown>, conn
   if (bound === undefined)
     throw new GatewayError('SCOPE', 'This credential is bound to one session', { details: { code: 'SESSION_BOUND' } });
   const key = params[bound.param];
+  if (key === undefined)
+    throw new GatewayError('SCOPE', `This credential is bound to one session: name it in params/${bound.param}`, {
+      details: { code: 'SESSION_BOUND' },
+    });
   if (key !== own) throw new GatewayError('NOT_FOUND', `Cannot find session "${String(key)}"`);
 }
 
@@ -149,7 +153,11 @@ function createContext(
     connection,
     commit: (name, args) => services.store.write(name, args, slot) as Promise<never>,
     commitAnswer: <Answer>(effect: () => Promise<Answer>) =>
-      (slot ? effectOnce(slot, effect, services.store, lanes) : effect()) as Promise<Committed<Answer>>,
+      (slot
+        ? firstAnswer(slot, async () => services.store.write('answer.record', { answer: await effect() }, slot), services.store, lanes)
+        : effect()) as Promise<Committed<Answer>>,
+    commitAfter: <Answer>(effect: () => Promise<Committed<Answer>>) =>
+      (slot ? firstAnswer(slot, effect, services.store, lanes) : effect()) as Promise<Committed<Answer>>,
     get actor() {
       return { actor: principal.id, at: services.clock.now(), held: [...principal.held] };
     },
@@ -157,10 +165,10 @@ function createContext(
 }
 
 /** One after another for each key, so that a repeat that comes at the same time finds the answer too. */
-function effectOnce(slot: AnswerSlot, effect: () => Promise<unknown>, store: Store, lanes: Lanes): Promise<unknown> {
+function firstAnswer(slot: AnswerSlot, answer: () => Promise<unknown>, store: Store, lanes: Lanes): Promise<unknown> {
   return lanes.run(`${slot.principal}\n${slot.key}`, async () => {
     const earlier = await store.read('answer.find', slot);
-    return earlier ? earlier.answer : store.write('answer.record', { answer: await effect() }, slot);
+    return earlier ? earlier.answer : answer();
   });
 }
 

@@ -53,6 +53,8 @@ export interface RequestContext extends Services {
   commit<Name extends WriteName>(name: Name, args: WriteArgs<Name>): Promise<Committed<WriteResult<Name>>>;
   /** For a method whose effect lies outside the store: a repeat gets the first answer and has no effect. */
   commitAnswer<Answer>(effect: () => Promise<Answer>): Promise<Committed<Answer>>;
+  /** For a commit that something goes before, such as stopping a turn: a repeat gets the first answer, and nothing is stopped again. */
+  commitAfter<Answer>(effect: () => Promise<Committed<Answer>>): Promise<Committed<Answer>>;
   /** The actor of an operation on credentials. */
   readonly actor: { readonly actor: string; readonly at: number; readonly held: WriteArgs<'tokens.revoke'>['held'] };
 }

@@ -25,9 +25,11 @@ export const sessionHandlers = {
     return commit('sessions.patch', { key, fields, at: clock.now(), ...(ifRevision === undefined ? {} : { ifRevision }) });
   },
 
-  'sessions.reset': ({ key }, context) => resetSession(key, context, (args) => context.commit('sessions.reset', args)),
+  'sessions.reset': ({ key }, context) =>
+    context.commitAfter(() => resetSession(key, context, (args) => context.commit('sessions.reset', args))),
 
-  'sessions.delete': ({ key }, context) => deleteSession(key, context, (args) => context.commit('sessions.delete', args)),
+  'sessions.delete': ({ key }, context) =>
+    context.commitAfter(() => deleteSession(key, context, (args) => context.commit('sessions.delete', args))),
 } satisfies Partial<Handlers>;
 
 /** What a session may do without asking is for those to widen who may answer; to let nothing ask is for the operator. */
