@@ -12,6 +12,13 @@ export function useRoute(): Route {
   return useMemo(() => parseRoute(hash), [hash]);
 }
 
+/** Whether the last change of the address was made by a person: then focus goes to the title of what it opened. */
+let movedByPerson = true;
+
+export function wasMovedByPerson(): boolean {
+  return movedByPerson;
+}
+
 export function navigate(route: Route, how: 'push' | 'replace' = 'push'): void {
   const hash = formatRoute(route);
   if (location.hash === hash) return;
@@ -20,5 +27,7 @@ export function navigate(route: Route, how: 'push' | 'replace' = 'push'): void {
     return;
   }
   history.replaceState(null, '', hash);
+  movedByPerson = false;
   dispatchEvent(new HashChangeEvent('hashchange'));
+  movedByPerson = true;
 }

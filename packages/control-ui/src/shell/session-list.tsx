@@ -1,7 +1,6 @@
 // The sessions as a list: what needs the person first, then what is pinned, then by day. Search asks the gateway.
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { Session } from '@tenon/protocol';
-import { shortTime } from '../chat/format.ts';
 import { useApp, usePage } from '../hooks/page-context.ts';
 import { useNow } from '../hooks/use-browser.ts';
 import { Icon } from '../icons.tsx';
@@ -10,7 +9,7 @@ import { Failed, Skeleton } from '../parts/states.tsx';
 import { pendingApprovals } from '../state/app-state.ts';
 import { sessionOrder } from '../state/changes.ts';
 import { formatRoute } from '../state/route.ts';
-import { groupSessions, sessionStatus, sessionTitle } from '../state/session-words.ts';
+import { groupSessions, listTime, sessionStatus, sessionTitle } from '../state/session-words.ts';
 import { newSession } from './new-session.ts';
 
 const SEARCH_AFTER_MS = 200;
@@ -162,7 +161,7 @@ export function SessionRow({ session, isCurrent, waits, now, onPicked, actions }
             <Icon name={status.icon} size={14} className={status.turning ? 'turning' : ''} />
             <span>{status.words}</span>
           </span>
-          <span className="session-row-time">{isNow && now - session.updatedAt < 60_000 ? 'now' : shortTime(session.updatedAt, now)}</span>
+          <span className="session-row-time">{isNow && now - session.updatedAt < 60_000 ? 'now' : listTime(session.updatedAt, now)}</span>
         </span>
       </a>
       {actions?.(session)}

@@ -1,9 +1,9 @@
 // The frame around the views: navigation, the list of sessions beside the chat, keyboard, palette, help, messages. It
 // moves focus to the title of a view when the view changes, and keeps the count of what waits in the title of the page.
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { lazy, type ReactNode, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useApp, usePage } from '../hooks/page-context.ts';
 import { useMedia, usePreferences, widths } from '../hooks/use-browser.ts';
-import { navigate, useRoute } from '../hooks/use-route.ts';
+import { navigate, useRoute, wasMovedByPerson } from '../hooks/use-route.ts';
 import { Skeleton } from '../parts/states.tsx';
 import { Toasts } from '../parts/toasts.tsx';
 import { pendingApprovals } from '../state/app-state.ts';
@@ -147,15 +147,21 @@ function useTitle(route: Route, pending: number): void {
   }, [name, pending]);
 }
 
-function useFocusOnTitle(route: Route, main: React.RefObject<HTMLElement | null>): void {
+function useFocusOnTitle(route: Route, main: RefObject<HTMLElement | null>): void {
   const place = route.view === 'chat' ? `chat ${route.sessionKey ?? ''}` : route.view;
   const before = useRef(place);
+  const byPerson = useRef(false);
+  useEffect(() => {
+    const note = () => {
+      byPerson.current = wasMovedByPerson();
+    };
+    addEventListener('hashchange', note);
+    return () => removeEventListener('hashchange', note);
+  }, []);
   useEffect(() => {
     if (before.current === place) return;
-    // The first message of a new session makes its address: the person goes on typing.
-    const wasNew = before.current === 'chat ' && document.activeElement?.closest('.composer');
     before.current = place;
-    if (wasNew) return;
+    if (!byPerson.current) return;
     requestAnimationFrame(() => {
       if (document.activeElement?.closest('.composer, dialog')) return;
       const title = main.current?.querySelector<HTMLElement>('h1') ?? main.current;

@@ -2,6 +2,8 @@
 import { DEFAULT_AGENT_ID, type Session, visible } from '@tenon/protocol';
 import type { IconName } from '../icons.tsx';
 
+const DAY_MS = 86_400_000;
+
 export function sessionTitle(session: Pick<Session, 'key' | 'title'> | undefined): string {
   if (!session) return 'New session';
   const title = visible(session.title).trim();
@@ -31,12 +33,23 @@ export function sessionStatus(session: Session, waits: boolean): StatusWords {
   return { icon: 'check', words: 'Done', tone: 'plain' };
 }
 
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short' });
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const dayOfYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+
+/** In a list: clock time today, weekday this week, date before that. */
+export function listTime(at: number, now: number): string {
+  const today = new Date(now).setHours(0, 0, 0, 0);
+  if (at >= today) return clock.format(at);
+  if (at >= today - 6 * DAY_MS) return weekday.format(at);
+  return (new Date(at).getFullYear() === new Date(now).getFullYear() ? day : dayOfYear).format(at);
+}
+
 export interface SessionGroup {
   readonly title: string;
   readonly sessions: readonly Session[];
 }
-
-const DAY_MS = 86_400_000;
 
 /** In the order of `sessions`: what is under way, what is pinned, then by day. */
 export function groupSessions(sessions: readonly Session[], now: number): SessionGroup[] {

@@ -53,11 +53,14 @@ export function ApprovalsView({ id }: { readonly id: string | undefined }): Reac
             <Kbd>J</Kbd> <Kbd>K</Kbd> move <Kbd>A</Kbd> allow once <Kbd>D</Kbd> deny
           </p>
         )}
-        {isAllowed && (
-          <Button icon="sessions" onClick={() => setRules(true)}>
-            Standing rules
-          </Button>
-        )}
+        {isAllowed &&
+          (isPhone ? (
+            <IconButton icon="sessions" label="Standing rules" onClick={() => setRules(true)} />
+          ) : (
+            <Button icon="sessions" onClick={() => setRules(true)}>
+              Standing rules
+            </Button>
+          ))}
       </header>
       {!isAllowed ? (
         <Empty icon="lock" title="You cannot see approvals">

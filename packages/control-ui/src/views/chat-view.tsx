@@ -7,7 +7,7 @@ import { StatusLine } from '../chat/status-line.tsx';
 import { Transcript } from '../chat/transcript.tsx';
 import type { ChatImage, NoticeItem, UserItem } from '../chat/types.ts';
 import { useApp, usePage } from '../hooks/page-context.ts';
-import { useNow, usePreferences } from '../hooks/use-browser.ts';
+import { useMedia, useNow, usePreferences, widths } from '../hooks/use-browser.ts';
 import { navigate } from '../hooks/use-route.ts';
 import { Failed, Skeleton } from '../parts/states.tsx';
 import { may } from '../state/app-state.ts';
@@ -40,6 +40,7 @@ export function ChatView({ sessionKey, onShowSessions }: ChatViewProps): ReactNo
   const usage = useApp((state) => (sessionKey === undefined ? undefined : state.usage.get(sessionKey)));
   const mayDecide = useApp((state) => may(state, 'operator.approvals'));
   const { preferences } = usePreferences();
+  const isPhone = useMedia(widths.phone);
   const agent = useAgent(sessionKey);
   const own = useMemo(() => [...approvals.byId.values()].filter((each) => each.sessionKey === sessionKey), [approvals, sessionKey]);
   const waits = own.some((approval) => approval.state === 'pending');
@@ -120,7 +121,9 @@ export function ChatView({ sessionKey, onShowSessions }: ChatViewProps): ReactNo
           stopping={chat?.stopping}
           queuedCount={[...(chat?.runs.values() ?? [])].filter((run) => run.state === 'queued').length}
           waitingForApproval={waits}
-          placeholder={waits ? `Message ${agent.name}, sent after your decision` : `Message ${agent.name}`}
+          placeholder={
+            !waits ? `Message ${agent.name}` : isPhone ? 'Sent after your decision' : `Message ${agent.name}, sent after your decision`
+          }
           disabledReason={closedReason(page.store.get(), now, () => page.link().retry())}
           onStop={sessionKey === undefined ? undefined : () => void page.chat.stop(sessionKey)}
           onEditLast={sessionKey === undefined || busy ? undefined : () => void composer.editFrom(undefined)}
@@ -186,7 +189,11 @@ function useComposer(sessionKey: string | undefined, agent: Agent) {
       // It was not made: the text comes back.
       change(draft.text);
       setImages(draft.images);
-    } else if (key !== sessionKey) navigate({ view: 'chat', sessionKey: key }, sessionKey === undefined ? 'replace' : 'push');
+    } else if (key !== sessionKey) {
+      navigate({ view: 'chat', sessionKey: key }, sessionKey === undefined ? 'replace' : 'push');
+      // The session has its address now; who typed its first message goes on typing.
+      requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector<HTMLElement>('.composer textarea')?.focus()));
+    }
   }
 
   async function editFrom(entryId: string | undefined): Promise<void> {

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Approval, Entry } from '@tenon/protocol';
+import { type ChatState, emptyChat } from './chat-state.ts';
+import { transcriptItems } from './transcript-items.ts';
+
+const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, costUsd: 0 };
+let lastId = 0;
+function entryOf(fields: object): Entry {
+  return { id: `e${++lastId}`, parentId: null, at: 1_000, runId: 'r', ...fields } as Entry;
+}
+const message = (content: object) => entryOf({ type: 'message', message: content });
+const user = (text: string) => message({ role: 'user', content: [{ type: 'text', text }], timestamp: 1 });
+const assistant = (content: object[], more: object = {}) =>
+  message({ role: 'assistant', content, provider: 'p', model: 'm', usage, stopReason: 'stop', timestamp: 1, ...more });
+const call = (id: string, name = 'ls', args: object = { path: '.' }) => ({ type: 'toolCall', id, name, arguments: args });
+const result = (toolCallId: string, more: object = {}) =>
+  message({
+    role: 'toolResult',
+    toolCallId,
+    toolName: 'ls',
+    content: [{ type: 'text', text: 'out' }],
+    isError: false,
+    timestamp: 1,
+    ...more,
+  });
+
+const approvalOf = (fields: Partial<Approval>): Approval =>
+  ({ id: 'a'.repeat(16), callId: 'c', sessionKey: 'agent:main:a', state: 'pending', title: 'Write?', ...fields }) as Approval;
+
+function itemsOf(chat: Partial<ChatState>, approvals: Approval[] = []) {
+  const whole: ChatState = { ...emptyChat('agent:main:a'), loaded: { kind: 'ready' }, ...chat };
+  return transcriptItems({ chat: whole, approvals, deciding: new Map(), agent: 'main', dayOf: (at) => Math.floor(at / 86_400_000) });
+}
+const kinds = (chat: Partial<ChatState>, approvals: Approval[] = []) => itemsOf(chat, approvals).map((item) => item.kind);
+const run = (fields: object = {}) => ({ runId: 'r', state: 'running' as const, createdAt: 1, segments: [], tools: new Map(), ...fields });
+
+test('a message, its answer and its tool stand in the order in which they happened', () => {
+  const entries = [
+    user('list'),
+    assistant([{ type: 'thinking', thinking: 'hm' }, { type: 'text', text: 'I look' }, call('c')]),
+    result('c'),
+    assistant([{ type: 'text', text: 'done' }]),
+  ];
+  const items = itemsOf({ entries });
+  assert.deepEqual(
+    items.map((item) => item.kind),
+    ['day', 'user', 'assistant', 'tool', 'assistant'],
+  );
+  const [, , first, tool] = items;
+  assert.equal(first?.kind === 'assistant' && first.thinking, 'hm');
+  assert.deepEqual(tool?.kind === 'tool' && [tool.state, tool.output, tool.subject], ['done', 'out', '.']);
+});
+
+test('days get one line each', () => {
+  const day = 86_400_000;
+  const entries = [user('a'), { ...user('b'), at: 2_000 }, { ...user('c'), at: day + 1 }];
+  assert.deepEqual(kinds({ entries }), ['day', 'user', 'user', 'day', 'user']);
+});
+
+test('a call without a result is running while its run is, and interrupted after it', () => {
+  const entries = [assistant([call('c')])];
+  const state = (chat: Partial<ChatState>) => itemsOf(chat).find((item) => item.kind === 'tool')?.state;
+  assert.equal(state({ entries, runs: new Map([['r', run()]]) }), 'running');
+  assert.equal(state({ entries }), 'interrupted');
+});
+
+test('how a call ended is read from its result', () => {
+  const stateOf = (more: object) => {
+    const tool = itemsOf({ entries: [assistant([call('c')]), result('c', more)] }).find((item) => item.kind === 'tool');
+    return tool?.kind === 'tool' ? tool.state : undefined;
+  };
+  assert.equal(stateOf({ isError: true }), 'failed');
+  assert.equal(stateOf({ isError: true, details: { outcome: 'denied' } }), 'denied');
+  assert.equal(stateOf({ isError: true, details: { outcome: 'interrupted' } }), 'interrupted');
+});
+
+test('an approval stands right after its call, which waits; without the call it stands at the end', () => {
+  const entries = [assistant([call('c'), call('d')])];
+  const items = itemsOf({ entries, runs: new Map([['r', run()]]) }, [approvalOf({})]);
+  assert.deepEqual(
+    items.map((item) => item.kind),
+    ['day', 'tool', 'approval', 'tool'],
+  );
+  assert.equal(items[1]?.kind === 'tool' && items[1].state, 'waiting');
+  assert.deepEqual(kinds({ entries: [] }, [approvalOf({})]), ['approval']);
+  assert.deepEqual(
+    kinds({ entries: [] }, [approvalOf({ state: 'denied' })]),
+    [],
+    'a decision about a call that is not shown is for the inbox',
+  );
+});
+
+test('a decided approval stays with its call', () => {
+  const entries = [assistant([call('c')]), result('c')];
+  const items = itemsOf({ entries }, [approvalOf({ state: 'allowed', decision: 'allow-once' })]);
+  assert.deepEqual(
+    items.map((item) => item.kind),
+    ['day', 'tool', 'approval'],
+  );
+  assert.equal(items[1]?.kind === 'tool' && items[1].state, 'done', 'the result finds its call although the approval came between');
+});
+
+test('what streams comes after the entries, and only the last part has the caret', () => {
+  const segment = (key: string, text: string) => ({ key, text, thinking: '', startedAt: 1, textAt: 1 });
+  const runs = new Map([['r', run({ segments: [segment('s1', 'one'), segment('s2', 'two')] })]]);
+  const items = itemsOf({ entries: [user('hi')], runs });
+  assert.deepEqual(
+    items.slice(2).map((item) => item.kind === 'assistant' && [item.text, item.streaming]),
+    [
+      ['one', false],
+      ['two', true],
+    ],
+  );
+});
+
+test('a run that has said nothing yet shows that it is at work, unless something else does', () => {
+  const runs = new Map([['r', run()]]);
+  assert.deepEqual(kinds({ entries: [user('hi')], runs }).at(-1), 'notice');
+  assert.deepEqual(kinds({ entries: [assistant([call('c')])], runs }).at(-1), 'tool');
+});
+
+test('messages that wait stand at the end, and one that is on its way keeps its key when it arrives', () => {
+  const outgoing = [{ runId: 'q', text: 'later', images: [], at: 2, state: 'sent' as const }];
+  const runs = new Map([
+    ['r', run()],
+    ['q', run({ runId: 'q', state: 'queued', createdAt: 3, text: 'later' })],
+  ]);
+  const items = itemsOf({ entries: [user('hi')], runs, outgoing });
+  const last = items.at(-1);
+  assert.deepEqual(last?.kind === 'user' && [last.state, last.text, last.key], ['queued', 'later', 'user:q']);
+  assert.equal(items.filter((item) => item.kind === 'user').length, 2);
+  const told = itemsOf({ entries: [{ ...user('later'), runId: 'q' }] }).at(-1);
+  assert.equal(told?.key, 'user:q');
+});
+
+test('how a run ended is said once: by the transcript, or by the event where the transcript does not', () => {
+  const stopped = assistant([{ type: 'text', text: 'hal' }], { stopReason: 'aborted' });
+  const ended = [{ runId: 'r', end: { kind: 'aborted' as const }, at: 1, after: stopped.id }];
+  const ends = itemsOf({ entries: [stopped], ended }).filter((item) => item.kind === 'notice');
+  assert.equal(ends.length, 1);
+  const failed = itemsOf({ entries: [user('x'), assistant([], { stopReason: 'error', errorMessage: 'overloaded' })] }).at(-1);
+  assert.deepEqual(failed?.kind === 'notice' && failed.notice.type === 'end' && [failed.notice.end.reason, failed.notice.retryable], [
+    'overloaded',
+    true,
+  ]);
+});
+
+test('every row has its own key, whatever ids an import brought', () => {
+  const entries = [
+    assistant([call('same')]),
+    result('same'),
+    { ...assistant([call('same')]), id: 'x1' },
+    { ...result('same'), id: 'x1' },
+    { ...user('a'), id: 'x1', runId: undefined } as never,
+  ];
+  const keys = itemsOf({ entries }).map((item) => item.key);
+  assert.equal(new Set(keys).size, keys.length);
+});
+
+test('commands, summaries and notes of others are rows of their own; what is not for people is not shown', () => {
+  const entries = [
+    entryOf({ type: 'custom', customType: 'command', data: { text: '/status', reply: 'All well' } }),
+    entryOf({ type: 'custom', customType: 'plugin-state', data: { n: 1 } }),
+    entryOf({ type: 'compaction', summary: 's', firstKeptEntryId: 'e1aa', tokensBefore: 10 }),
+    entryOf({
+      type: 'custom_message',
+      customType: 'note',
+      content: [{ type: 'text', text: 'psst' }],
+      display: true,
+      details: { label: 'cert-watch' },
+    }),
+    entryOf({ type: 'custom_message', customType: 'note', content: [], display: false }),
+  ];
+  const items = itemsOf({ entries }).slice(1);
+  assert.deepEqual(
+    items.map((item) => (item.kind === 'notice' ? item.notice.type : item.kind === 'custom' ? item.from : item.kind)),
+    ['command', 'compaction', 'cert-watch'],
+  );
+});
