@@ -12,7 +12,7 @@ import { ToolCard } from './tool-card.tsx';
 import type { TranscriptItem, TranscriptProps } from './types.ts';
 
 /** The reader counts as at the end within this many pixels of it. */
-const END_PX = 80;
+const END_PX = 24;
 /** Older items are asked for this far before the top is reached. */
 const TOP_PX = 600;
 const HOUR_MS = 3_600_000;
@@ -37,41 +37,19 @@ export function Transcript(props: TranscriptProps): ReactNode {
     overscan: 6,
     paddingStart: hasOlder ? 64 : 20,
     anchorTo: 'end',
-    followOnAppend: true,
     scrollEndThreshold: END_PX,
     rangeExtractor,
   });
 
-  const atEnd = virtualizer.isAtEnd(END_PX);
-  const atEndRef = useRef(true);
-  useLayoutEffect(() => {
-    atEndRef.current = atEnd;
-  });
+  const { away, toEnd } = useStayAtEnd(scrollerRef);
 
   const filled = items.length > 0;
-  useLayoutEffect(() => {
-    if (filled) virtualizer.scrollToEnd();
-  }, [filled, virtualizer]);
-
-  // The composer grows and the keyboard opens: who was at the end stays there.
-  useEffect(() => {
-    const scroller = scrollerRef.current;
-    if (!scroller) return undefined;
-    let height = scroller.clientHeight;
-    const observer = new ResizeObserver(() => {
-      if (scroller.clientHeight !== height && atEndRef.current) virtualizer.scrollToEnd();
-      height = scroller.clientHeight;
-    });
-    observer.observe(scroller);
-    return () => observer.disconnect();
-  }, [virtualizer]);
-
-  const wantsOlder = hasOlder && !loadingOlder && filled && (virtualizer.scrollOffset ?? 0) < TOP_PX && virtualizer.range !== null;
+  const wantsOlder = hasOlder && !loadingOlder && filled && away && (virtualizer.scrollOffset ?? 0) < TOP_PX && virtualizer.range !== null;
   const firstKey = items[0]?.key;
   const askedFor = useRef<string | undefined>(undefined);
   useEffect(() => {
     // Once for each top: a page that brings nothing new is not asked for again and again.
-    if (!wantsOlder || atEndRef.current || askedFor.current === firstKey) return;
+    if (!wantsOlder || askedFor.current === firstKey) return;
     askedFor.current = firstKey;
     onLoadOlder?.();
   }, [wantsOlder, firstKey, onLoadOlder]);
@@ -121,7 +99,8 @@ export function Transcript(props: TranscriptProps): ReactNode {
                 data-index={row.index}
                 data-key={item.key}
                 className={`row row-${item.kind}${row.index === items.length - 1 ? ' row-last' : ''}`}
-                style={{ transform: `translateY(${row.start}px)` }}
+                // Not a transform: what sticks inside a row would stick in the wrong place.
+                style={{ top: row.start }}
               >
                 <Row
                   item={item}
@@ -139,14 +118,60 @@ export function Transcript(props: TranscriptProps): ReactNode {
           })}
         </div>
       </div>
-      {!atEnd && filled && (
-        <button type="button" className="jump" onClick={() => virtualizer.scrollToEnd()}>
+      {away && filled && (
+        <button type="button" className="jump" onClick={toEnd}>
           <Icon name="arrow-down" size={14} /> Jump to latest
         </button>
       )}
       <Announcer items={items} quiet={quiet} />
     </div>
   );
+}
+
+/** Keeps the reader at the end whatever grows, until they scroll up; then they are left alone until they come back. */
+function useStayAtEnd(ref: { readonly current: HTMLElement | null }): { readonly away: boolean; readonly toEnd: () => void } {
+  const [away, setAway] = useState(false);
+  const stays = useRef(true);
+  const toEnd = useCallback(() => {
+    stays.current = true;
+    setAway(false);
+    if (ref.current) ref.current.scrollTop = ref.current.scrollHeight;
+  }, [ref]);
+
+  // After every drawing: a row that was measured has made the whole longer or shorter.
+  useLayoutEffect(() => {
+    const scroller = ref.current;
+    if (scroller && stays.current && fromEnd(scroller) > 0) scroller.scrollTop = scroller.scrollHeight;
+  });
+
+  useEffect(() => {
+    const scroller = ref.current;
+    if (!scroller) return undefined;
+    let last = scroller.scrollTop;
+    const onScroll = () => {
+      // Only a way up leaves the end: what grows moves the end away from the reader, and not the reader.
+      if (fromEnd(scroller) <= END_PX) stays.current = true;
+      else if (scroller.scrollTop < last - 1) stays.current = false;
+      last = scroller.scrollTop;
+      setAway(!stays.current);
+    };
+    // The composer grows, the keyboard opens.
+    const observer = new ResizeObserver(() => {
+      if (stays.current) scroller.scrollTop = scroller.scrollHeight;
+    });
+    // Before the list hears of it and draws again.
+    scroller.addEventListener('scroll', onScroll, { passive: true, capture: true });
+    observer.observe(scroller);
+    return () => {
+      scroller.removeEventListener('scroll', onScroll, { capture: true });
+      observer.disconnect();
+    };
+  }, [ref]);
+  return { away, toEnd };
+}
+
+function fromEnd(scroller: HTMLElement): number {
+  return scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop;
 }
 
 type Actions = MessageActions & Pick<TranscriptProps, 'onDecide'>;
