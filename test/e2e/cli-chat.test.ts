@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
+import { verifies } from '../support/verifies.ts';
 import { cleanEnv, startGatewayProcess, temporaryHome, tenonBin, type GatewayProcess } from '../support/gateway.ts';
 
 interface Ended {
@@ -116,6 +117,7 @@ describe('conversations in the terminal', () => {
 
   describe('for scripts', () => {
     test('each line that is piped in is a message; answers are on stdout, tools on stderr, nothing is coloured', async (t) => {
+      verifies('turns:cli-conversation');
       const { code, stdout, stderr } = await tenon(t, ['chat', '--session', 'piped'], 'What are you?\nList the files\n');
       assert.equal(code, 0, stderr);
       assert.match(stdout, /^I am the demo model of Tenon [^\n]+\n/);
@@ -163,6 +165,7 @@ describe('conversations in the terminal', () => {
     });
 
     test('what cannot be done has its exit code: an unknown model or agent, no right, too much to say', async (t) => {
+      verifies('turns:bad-input');
       const unknown = await tenon(t, ['run', 'hello', '--model', 'no-such-model']);
       assert.equal(unknown.code, 1);
       assert.match(unknown.stderr, /no-such-model/);
@@ -177,6 +180,7 @@ describe('conversations in the terminal', () => {
     });
 
     test('a question is answered from a second terminal, and the first answer counts', async (t) => {
+      verifies('turns:cli-conversation', 'S54');
       const asking = start(t, 'run', 'Write a note: water the plants', '--session', 'asking');
       asking.end();
       await asking.until(/tenon approve allow \S+/);
@@ -204,6 +208,7 @@ describe('conversations in the terminal', () => {
     });
 
     test('always allows exactly this, until it is forgotten', async (t) => {
+      verifies('S55');
       const words = ['run', 'Write a note: the same', '--session', 'always'];
       const first = start(t, ...words);
       first.end();
@@ -223,17 +228,13 @@ describe('conversations in the terminal', () => {
     test('Ctrl-C stops the run, not only the terminal', async (t) => {
       const running = start(t, 'run', 'Run sleep 300', '--agent', 'free', '--session', 'stopped', '--json');
       running.end();
-      const events = start(t, 'events', '--only', 'agent', '--json');
-      events.end();
       const key = 'agent:free:stopped';
-      // The tool is at work once its session says so and nothing waits for an answer.
       await untilStatus(t, key, 'running');
       running.signal('SIGINT');
       const { code, stdout, stderr } = await running.exit;
       assert.equal(code, 130, stdout + stderr);
       assert.equal((JSON.parse(stdout) as { status: string }).status, 'aborted');
       await untilStatus(t, key, 'idle');
-      events.signal('SIGINT');
     });
 
     test('a time limit stops the run', async (t) => {
@@ -356,6 +357,7 @@ describe('conversations in the terminal', () => {
     });
 
     test('a message is answered as it comes, a question is asked and answered, and Ctrl-D leaves', { skip: !hasScript }, async (t) => {
+      verifies('turns:cli-conversation');
       await tenon(t, ['run', 'What are you?', '--session', 'tty', '-q']);
       const chat = terminal(t, ['chat', '--session', 'tty']);
       const opened = await chat.until(/agent:main:tty at http[\s\S]*I am the demo model[\s\S]*› /);
@@ -452,6 +454,34 @@ describe('conversations in the terminal', () => {
       for (const chat of [coloured, bare]) chat.write('/quit\r');
       await Promise.all([coloured.exit, bare.exit]);
     });
+  });
+
+  test('a run outlives a gateway that is killed under it, and a question survives with it', async (t) => {
+    verifies('S56');
+    const own = temporaryHome();
+    t.after(() => rmSync(own, { recursive: true, force: true, maxRetries: 5 }));
+    const first = await startGatewayProcess({ home: own });
+    t.after(() => first.remove());
+    const running = run(t, process.execPath, [tenonBin, 'run', 'Write a note: after all', '--json'], { TENON_HOME: own });
+    running.end();
+    const asked = await running.until(/tenon approve allow \S+/);
+    const id = /tenon approve allow (\S+)/.exec(asked)![1]!;
+    await first.kill();
+    await running.until(/The connection to the gateway is gone/);
+    const restarted = await startGatewayProcess({ home: own, port: first.port });
+    t.after(() => restarted.remove());
+    const allow = run(t, process.execPath, [tenonBin, 'approve', 'allow', id], { TENON_HOME: own });
+    allow.end();
+    const { code, stderr } = await allow.exit;
+    assert.equal(code, 0, stderr);
+    const ended = await running.exit;
+    assert.equal(ended.code, 0, ended.stderr);
+    const result = JSON.parse(ended.stdout) as { text: string; tools: { name: string }[] };
+    assert.match(result.text, /notes\/after-all\.md/);
+    assert.deepEqual(
+      result.tools.map(({ name }) => name),
+      ['write'],
+    );
   });
 
   test('a chat outlives a restart of the gateway', async (t) => {

@@ -212,6 +212,14 @@ test('a question is asked once, and folded when it was answered anywhere', () =>
   assert.deepEqual(shown(), ['asked q', 'settled q denied']);
 });
 
+test('a program that was run with ! and refused is no success', () => {
+  const { follower, shown } = world();
+  follower.chat({ sessionKey, kind: 'started', runId: 'r1' });
+  const data = { command: 'rm x', output: 'denied' };
+  follower.entry({ id: 'bash-1', parentId: null, at: 0, runId: 'r1', type: 'custom', customType: 'bash', data });
+  assert.deepEqual(shown(), ['began r1', 'exec rm x failed']);
+});
+
 test('other sessions are none of its business', () => {
   const { follower, shown } = world();
   follower.chat({ ...added(assistant('x')), sessionKey: 'agent:main:other' });

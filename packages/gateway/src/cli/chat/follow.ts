@@ -218,7 +218,8 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
     finish({
       callId: known?.callId ?? cardId(runId, 'bash'),
       name: known?.name ?? 'exec',
-      state: known?.state === 'failed' ? 'failed' : 'ok',
+      // One that is told of while its turn runs and was never at work was not let run.
+      state: known?.state === 'failed' || (!known && running.has(runId)) ? 'failed' : 'ok',
       subject: typeof typed === 'string' ? typed : (known?.subject ?? ''),
       output: typeof output === 'string' ? output : '',
       ...(known?.durationMs === undefined ? {} : { durationMs: known.durationMs }),
@@ -264,7 +265,8 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
     },
     asked(approval) {
       if (approval.sessionKey !== sessionKey || approval.state !== 'pending' || asked.has(approval.id)) return;
-      if (asked.size < MOST_REMEMBERED) asked.add(approval.id);
+      if (asked.size >= MOST_REMEMBERED) return show.problem('More questions wait than can be shown here: tenon approve ls lists them');
+      asked.add(approval.id);
       closePiece();
       show.asked(approval);
     },

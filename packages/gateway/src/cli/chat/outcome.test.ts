@@ -25,5 +25,6 @@ test('every end of a turn has its exit code', () => {
 test('an end that is no answer is said in words', () => {
   assert.equal(endText({ kind: 'completed' }), undefined);
   assert.equal(endText({ kind: 'aborted' }), 'stopped');
+  assert.equal(endText({ kind: 'refused', reason: 'not today' }), 'refused: not today');
   assert.equal(endText({ kind: 'failed', code: 'overloaded', reason: 'try\nlater' }), 'The model could not answer. try later (overloaded)');
 });

@@ -50,6 +50,16 @@ test('a question shows all that would be done: each word of argv, folder, enviro
   ]);
 });
 
+test('arguments that stand above already are not shown twice, others and differing ones are', () => {
+  const [argv, cwd] = [['ls'], '/w'];
+  const lines = (args: Approval['args']) =>
+    questionLines(approval({ argv, cwd, env: {}, args }), plain, 0).filter(
+      (line) => /^ {2}(args| {4}) /.test(line) || line.includes('argv'),
+    );
+  assert.deepEqual(lines({ argv: ['ls'], cwd: '/w', env: {} }), []);
+  assert.match(lines({ argv: ['ls', '-l'], cwd: '/w', network: true }).join('\n'), /args +argv: \["ls","-l"\]\n +network: true/);
+});
+
 test('an argument of many lines is shown whole, and nothing in it can move the cursor', () => {
   const content = `${Array.from({ length: 300 }, (_, index) => `line ${index}`).join('\n')}\n\u001b[2J\u202eabc`;
   const lines = questionLines(approval({ args: { path: 'a.txt', content }, title: 'Write\u001b[1A a.txt?' }), plain, 0);

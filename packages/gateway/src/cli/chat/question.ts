@@ -16,7 +16,8 @@ export function questionLines(approval: Approval, style: Style, now: number): st
   if (approval.cwd !== undefined) rows.push(['folder', safeLines(approval.cwd)]);
   const env = Object.entries(approval.env ?? {});
   if (env.length > 0) rows.push(['env', env.flatMap(([name, value]) => hanging(`+ ${safeOne(name)}=`, value))]);
-  rows.push(['args', argLines(approval.args)]);
+  const rest = notShownYet(approval);
+  if (rest !== undefined) rows.push(['args', argLines(rest)]);
   rows.push(['asked by', [`${safeOne(approval.toolName)} of agent ${safeOne(approval.agentId)} in ${safeOne(approval.sessionKey)}`]]);
   rows.push(['for', [safeOne(approval.principal)]]);
   if (approval.state === 'pending') rows.push(['time left', [`${spell(approval.expiresAt - now)}, then it is denied`]]);
@@ -69,6 +70,14 @@ export function stateText({ state, decision, decidedBy }: Pick<Approval, 'state'
 
 export function ruleLines(rule: ApprovalRule): string[] {
   return [safeOne(rule.title), ...argLines(rule.args).map((line) => `  ${line}`)];
+}
+
+/** The arguments, without those that stand above in a better form, word for word the same. */
+function notShownYet({ args, argv, cwd, env }: Approval): Approval['args'] | undefined {
+  const above: Readonly<Record<string, unknown>> = { argv, cwd, env: env ?? {} };
+  const isAbove = (name: string) => Object.hasOwn(above, name) && JSON.stringify(above[name]) === JSON.stringify(args[name]);
+  const rest = Object.entries(args).filter(([name]) => !isAbove(name));
+  return rest.length === 0 && argv ? undefined : Object.fromEntries(rest);
 }
 
 /** All arguments, whole: what is shown is what is done. */

@@ -142,6 +142,7 @@ export function endText(end: RunEnd | undefined): string | undefined {
   if (end === undefined || end.kind === 'completed' || end.kind === 'handled') return undefined;
   const reason = end.reason === undefined ? '' : ` ${oneLine(end.reason, 2_000)}`;
   const code = end.code === undefined ? '' : ` (${oneLine(end.code, 64)})`;
+  if (end.kind === 'refused') return `refused${reason === '' ? '' : `:${reason}`}${code}`;
   if (end.kind === 'aborted') return `stopped${reason === '' ? '' : `:${reason}`}`;
   return `${runEnds[end.kind].replace(/;.*$/, '.')}${reason}${code}`;
 }

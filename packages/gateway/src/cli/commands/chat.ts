@@ -34,8 +34,8 @@ export const chat = defineCommand({
     const { createConversation, followedEvents } = await import('../chat/conversation.ts');
     const client = await context.client({ events: [...followedEvents], reconnect: { minMs: 250, maxMs: 5_000 } });
     const lost = closing(client);
+    await client.connect();
     const join_ = async (show: Show) => {
-      await client.connect();
       const sessionKey = options.new ? await newSession(client, agentId) : key!;
       const callMs = globals.timeout ?? CALL_MS;
       return createConversation({ client, sessionKey, show, newId: () => crypto.randomUUID(), callMs });

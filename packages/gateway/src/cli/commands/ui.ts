@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { relative } from '../amounts.ts';
 import { defineCommand } from '../command.ts';
 import { list, on } from '../values.ts';
@@ -24,8 +23,9 @@ export const ui = defineCommand({
 });
 
 /** Whether the system has taken it. The address is an argument of its own: no shell reads it. */
-function openBrowser(url: string): Promise<boolean> {
-  if (!/^https?:\/\//.test(url)) return Promise.resolve(false);
+async function openBrowser(url: string): Promise<boolean> {
+  if (!/^https?:\/\//.test(url)) return false;
+  const { spawn } = await import('node:child_process');
   const program = process.platform === 'darwin' ? 'open' : process.platform === 'win32' ? 'explorer.exe' : 'xdg-open';
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const child = spawn(program, [url], { stdio: 'ignore', detached: true });
