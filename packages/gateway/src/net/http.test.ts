@@ -73,6 +73,14 @@ test('a code signs one browser in, once: the token has its scopes, a name and an
   assert.equal((await fetch(`${server.net.url}/v1/models`, { headers: { authorization: `Bearer ${server.token}` } })).status, 200);
 });
 
+test('a browser is not signed in for longer than the credential that let it in', async () => {
+  await using server = await openTestServer();
+  const tokenUntil = Date.now() + 3_600_000;
+  const { id } = server.signIn.create({ scopes: ['operator.read'], by: 'test', held: expandScopes(['operator.read']), tokenUntil });
+  const answer = await signIn(server, server.signIn.url(id)?.split('#code=')[1] ?? '');
+  assert.equal(((await answer.json()) as { record: { expiresAt: number } }).record.expiresAt, tokenUntil);
+});
+
 test('two browsers with the same link: one of them is signed in', async () => {
   await using server = await openTestServer();
   const code = newCode(server);
@@ -250,6 +258,22 @@ test('the files of the page come from memory, under exact names, with a fresh no
     assert.equal((await fetch(`${server.net.url}/icon.svg`, { method: 'POST' })).status, 405);
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('the page says what is less safe than the default', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tenon-page-'));
+  writeFileSync(join(folder, 'index.html'), '<body><!--WARNINGS--></body>');
+  try {
+    await using exposed = await openTestServer({ page: folder, warnings: ['Listening on <all> $& addresses'] });
+    assert.equal(
+      await (await fetch(exposed.net.url)).text(),
+      '<body><p class="exposed" role="alert">Listening on &#60;all&#62; $&#38; addresses</p></body>',
+    );
+    await using safe = await openTestServer({ page: folder });
+    assert.equal(await (await fetch(safe.net.url)).text(), '<body></body>');
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 });
 

@@ -62,7 +62,15 @@ const agents: AgentInfo[] = ['main', 'coder'].map((id) => ({
   isDefault: id === 'main',
 }));
 
-export async function openTestServer({ clock = systemClock, page }: { clock?: Clock; page?: string } = {}): Promise<TestServer> {
+export async function openTestServer({
+  clock = systemClock,
+  page,
+  warnings = [],
+}: {
+  clock?: Clock;
+  page?: string;
+  warnings?: readonly string[];
+} = {}): Promise<TestServer> {
   const home = mkdtempSync(join(tmpdir(), 'tenon-net-'));
   const quiet = { events: () => {}, auditHead: () => {}, health: () => {} };
   const store = await openSqliteStore({ file: join(home, 'tenon.db'), maxBytes: 0, now: clock.now() }, quiet);
@@ -95,7 +103,7 @@ export async function openTestServer({ clock = systemClock, page }: { clock?: Cl
       ready: () => ({ ok: true }),
       metricsNeedToken: false,
       version: '0.0.0',
-      warnings: [],
+      warnings,
       bootId: randomId(),
       store,
       mint,

@@ -2,7 +2,7 @@
 import { json } from '../answer.ts';
 import { createNonce } from '../headers.ts';
 import type { HttpDeps, Route, Routes } from '../route.ts';
-import { statusPage } from '../status-page.ts';
+import { escapeHtml, statusPage } from '../status-page.ts';
 
 export function createStatusRoutes({ metricsNeedToken }: HttpDeps): Routes {
   return {
@@ -11,7 +11,7 @@ export function createStatusRoutes({ metricsNeedToken }: HttpDeps): Routes {
       scope: 'none',
       async handle({ path, request }, { page, version, health, warnings }) {
         const built = await page.answer(path, request.headers['accept-encoding']);
-        if (built) return built;
+        if (built) return { ...built, body: withWarnings(String(built.body), warnings) };
         const nonce = createNonce();
         const body = statusPage({ version, health: health.snapshot(), warnings, nonce });
         return { status: 200, type: 'text/html; charset=utf-8', nonce, body };
@@ -29,6 +29,13 @@ export function createStatusRoutes({ metricsNeedToken }: HttpDeps): Routes {
     },
     '/metrics': metricsNeedToken ? { ...metrics, scope: 'operator.read' } : { ...metrics, scope: 'none' },
   };
+}
+
+/** Where the page says what is less safe than the default: before anybody signs in, and without a script. */
+const WARNINGS_MARK = '<!--WARNINGS-->';
+
+function withWarnings(page: string, warnings: readonly string[]): string {
+  return page.replace(WARNINGS_MARK, () => warnings.map((text) => `<p class="exposed" role="alert">${escapeHtml(text)}</p>`).join(''));
 }
 
 const metrics = {
