@@ -1,4 +1,5 @@
 // The profile through bubblewrap.
+import { readlinkSync } from 'node:fs';
 import { type Profile, systemProgram } from './profile.ts';
 
 export function bubblewrapArgv(argv: readonly string[], profile: Profile): string[] {
@@ -10,7 +11,7 @@ export function bubblewrapArgv(argv: readonly string[], profile: Profile): strin
     ...(profile.network ? [] : ['--unshare-net']),
     ...['--cap-drop', 'ALL'],
     ...profile.readOnly.flatMap(({ path }) => ['--ro-bind', path, path]),
-    ...profile.links.flatMap(({ at, to }) => ['--symlink', to, at]),
+    ...profile.links.flatMap((link) => ['--symlink', readlinkSync(link), link]),
     ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
     ...profile.emptied.flatMap((folder) => ['--tmpfs', folder]),
     ...profile.blanked.flatMap((file) => ['--ro-bind', '/dev/null', file]),

@@ -1,6 +1,6 @@
 // What a program in the sandbox finds: a root of its own with the system read-only, the workspace, and nothing else. A
 // profile is the plan; bubblewrap.ts and unshare.ts carry it out, each with its tool.
-import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, relative } from 'node:path';
 
 export interface SandboxPolicy {
@@ -25,7 +25,7 @@ export interface ReadOnlyPath {
 
 export interface Profile {
   /** Links of the root, such as /bin to usr/bin. */
-  readonly links: readonly { readonly at: string; readonly to: string }[];
+  readonly links: readonly string[];
   readonly readOnly: readonly ReadOnlyPath[];
   /** Mounts inside those, which have to be made read-only one by one. */
   readonly readOnlyInside: readonly ReadOnlyPath[];
@@ -59,11 +59,11 @@ export function isInside(path: string, folder: string): boolean {
 }
 
 export function profileOf(policy: SandboxPolicy): Profile {
-  const links: { at: string; to: string }[] = [];
+  const links: string[] = [];
   const readOnly: string[] = [];
   for (const folder of ROOT_FOLDERS) {
     const kind = lstatSync(folder, { throwIfNoEntry: false });
-    if (kind?.isSymbolicLink()) links.push({ at: folder, to: readlinkSync(folder) });
+    if (kind?.isSymbolicLink()) links.push(folder);
     else if (kind?.isDirectory()) readOnly.push(folder);
   }
   const programs = policy.readOnly.filter((folder) => maybeShown(folder, policy));

@@ -7,6 +7,7 @@ import { isInside, type Profile, systemProgram } from './profile.ts';
 export const SETUP_FAILED = 125;
 
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
+const DEVICE_LINKS = ['/dev/fd', '/dev/stdin', '/dev/stdout', '/dev/stderr'];
 const TEMPORARY = 'nosuid,nodev,size=512m,mode=1777';
 
 export function unshareArgv(argv: readonly string[], profile: Profile, ids: { uid: number; gid: number }): string[] {
@@ -44,17 +45,17 @@ function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): s
     'path=$PATH; PATH=/usr/sbin:/usr/bin:/sbin:/bin',
     `mount -t tmpfs -o size=4m,mode=755 tenon ${quote(root)}`,
     `cd ${quote(root)}`,
-    'mkdir -p proc dev/shm dev/pts tmp run old',
-    ...profile.links.map(({ at, to }) => `ln -s ${quote(to)} ${folder(at)}`),
+    'mkdir -p proc dev/shm dev/pts tmp run .old',
+    // One process for all links: each further one costs as much as a small program.
+    `cp -P --parents ${[...profile.links, ...DEVICE_LINKS].map(quote).join(' ')} .`,
+    'ln -s pts/ptmx dev/ptmx',
     ...DEVICES.map((name) => `: > dev/${name}`),
-    'ln -s pts/ptmx dev/ptmx; ln -s /proc/self/fd dev/fd',
-    'ln -s fd/0 dev/stdin; ln -s fd/1 dev/stdout; ln -s fd/2 dev/stderr',
     `printf '%s\\n' ${quote(table.join('\n'))} > .table`,
     'mount -a -T .table',
     ...profile.readOnlyInside.map(({ path, flags }) => `mount -o ${['remount', 'bind', 'ro', ...flags].join(',')} ${folder(path)}`),
-    'rm .table',
-    'pivot_root . old',
-    'umount -l old; rmdir old',
+    ': > .table',
+    'pivot_root . .old',
+    'umount -l .old',
     'mount -o remount,bind,ro /',
     // Programs that talk to themselves need it; without `ip` they do without.
     ...(profile.network ? [] : ['ip link set lo up 2>/dev/null || :']),

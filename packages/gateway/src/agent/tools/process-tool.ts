@@ -13,7 +13,7 @@ export function processTool(jobs: Jobs, spool: Spool): Tool {
     description: 'Look after jobs that exec started in the background: list them, read their output page by page, or kill one.',
     parameters: Type.Object(
       {
-        action: Type.Enum(['list', 'output', 'kill'], { description: 'What to do' }),
+        action: Type.Enum(['list', 'output', 'kill'], { type: 'string', description: 'What to do' }),
         id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'The job; not for list' })),
         offset: Type.Optional(Type.Integer({ minimum: 0, description: 'For output: byte to begin at; default: the last lines' })),
       },

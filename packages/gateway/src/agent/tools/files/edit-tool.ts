@@ -32,7 +32,7 @@ export function editTool(deps: FileDeps): Tool {
             },
             closed,
           ),
-          { minItems: 1, maxItems: 100 },
+          { minItems: 1, maxItems: 100, description: 'What to change, in order' },
         ),
       },
       closed,
