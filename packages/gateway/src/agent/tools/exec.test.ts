@@ -189,7 +189,8 @@ test('a session has a bounded number of programs, and closing ends them all', as
   const pids: number[] = [];
   {
     await using run = world();
-    for (let count = 0; count < 8; count++) await run.call('exec', { command: `echo $$ > pid-${count}; exec sleep 300`, background: true });
+    for (let count = 0; count < 8; count++)
+      await run.call('exec', { command: `trap "" TERM; echo $$ > pid-${count}; while :; do sleep 300; done`, background: true });
     await assert.rejects(run.call('exec', { command: 'true' }), { code: 'TOO_MANY' });
     for (let count = 0; count < 8; count++) {
       const file = join(run.root, `pid-${count}`);

@@ -10,6 +10,8 @@ const MAX_RUNNING = 32;
 const MAX_RUNNING_PER_SESSION = 8;
 /** Jobs that have ended and are still listed. */
 const MAX_ENDED = 64;
+/** Shorter than for a single program: the gateway is waiting. */
+const CLOSE_GRACE_MS = 1_000;
 
 export interface JobRequest {
   readonly sessionKey: string;
@@ -112,7 +114,11 @@ export function createJobs({ spawn, clock, newId, spool }: { spawn: Spawn; clock
     async close() {
       closing = true;
       for (const program of running.values()) program.stop();
+      const timer = clock.after(CLOSE_GRACE_MS, () => {
+        for (const program of running.values()) program.kill();
+      });
       await Promise.all([...running.keys()].map((job) => job.ended));
+      timer.cancel();
     },
   };
 }
