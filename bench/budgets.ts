@@ -1,7 +1,7 @@
 // What is measured, how its limit is measured beside it, and what Tenon allows itself: one row per figure. The table in
 // the terminal, the JSON file and docs/benchmarks.md are made from these rows.
 
-export type Unit = 'ms' | '/s' | 'MB';
+export type Unit = 'ms' | '/s' | 'MB' | 'kB';
 
 export type Budget =
   | { readonly kind: 'ratio'; readonly atMost: number }
@@ -23,6 +23,25 @@ const atMost = (value: number): Budget => ({ kind: 'at-most', value });
 const atLeast = (value: number): Budget => ({ kind: 'at-least', value });
 
 const WS_AND_FSYNC = 'bare ws echo of the same bytes, and one 4 kB append with fdatasync';
+
+const TWO_CALLS = 'the two calls of the model, made by hand';
+
+const turns: readonly FigureRow[] = [
+  { id: 'turn.p50', what: 'turn with one tool call and two model calls, p50', unit: 'ms', limitIs: TWO_CALLS },
+  { id: 'turn.overhead', what: 'of that, beyond the two calls', unit: 'ms', budget: atMost(10) },
+  { id: 'turn.first', what: 'what the first text of the answer waits beyond the two calls, p50', unit: 'ms' },
+  { id: 'turn.rate', what: 'such turns, 8 in flight', unit: '/s', limitIs: TWO_CALLS, budget: atLeast(150) },
+  { id: 'history.page', what: 'chat.history, 50 of 10k entries, p50', unit: 'ms' },
+  { id: 'history.whole', what: 'chat.history, all pages of 10k entries', unit: 'ms' },
+  {
+    id: 'turn.memory',
+    what: 'resident memory after the last of the turns',
+    unit: 'MB',
+    limitIs: 'the same after a tenth of them',
+    budget: ratio(1.2),
+  },
+  { id: 'page.first', what: 'first load of the page, gzipped', unit: 'kB', budget: atMost(200) },
+];
 
 const fixed: readonly FigureRow[] = [
   { id: 'start.cold', what: 'cold start to first health, prepared home', unit: 'ms', limitIs: 'spawn of node -e 0', budget: ratio(4.5) },
@@ -160,7 +179,7 @@ export function figureRows(sizes: readonly number[]): readonly FigureRow[] {
     ...sizes.flatMap((size) => bySize(engine, size)),
     ...flatness(engine, sizes),
   ]);
-  return [...fixed, ...fanOut, ...sized];
+  return [...fixed, ...turns, ...fanOut, ...sized];
 }
 
 /** 1000000 → 1M, 10000 → 10k. */

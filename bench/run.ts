@@ -15,11 +15,12 @@ import { restart } from './figures/restart.ts';
 import { sessions } from './figures/sessions.ts';
 import { size } from './figures/size.ts';
 import { start } from './figures/start.ts';
+import { page, turn } from './figures/turn.ts';
 import { createProgress } from './progress.ts';
 import { judge, type Report, type ReportedFigure, toMarkdown, toTable } from './report.ts';
 import { createWorld, type Engine, type Group, type Plan } from './world.ts';
 
-const groups: readonly Group[] = [size, start, memory, connect, health, patch, sessions, fanOut, restart];
+const groups: readonly Group[] = [size, start, memory, connect, health, patch, sessions, fanOut, restart, turn, page];
 
 const usage = `Usage: npm run bench -- [names…] [options]
 

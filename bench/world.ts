@@ -10,6 +10,8 @@ import { alternate, type Measured, type Sides } from './rounds.ts';
 import type { jobs as bareSocketJobs } from './processes/bare-socket.ts';
 import type { jobs as bareStoreJobs } from './processes/bare-store.ts';
 import type { jobs as loadJobs } from './processes/load.ts';
+import type { jobs as modelJobs } from './processes/model.ts';
+import type { jobs as talkJobs } from './processes/talk.ts';
 
 export type Engine = 'sqlite' | 'postgres';
 
@@ -27,6 +29,8 @@ export interface World extends AsyncDisposable {
   readonly folder: string;
   load(): Child<typeof loadJobs>;
   bareStore(): Child<typeof bareStoreJobs>;
+  model(): Child<typeof modelJobs>;
+  talk(): Child<typeof talkJobs>;
   /** Its address. */
   bareSocket(): Promise<string>;
   startGateway(options?: StartOptions): Promise<GatewayProcess>;
@@ -74,6 +78,8 @@ export function createWorld(plan: Plan, on: { record(id: string, result: Measure
     turnMs: plan.quick ? 150 : 500,
     load: () => child('load'),
     bareStore: () => child('bare-store'),
+    model: () => child('model'),
+    talk: () => child('talk'),
     bareSocket: () => child<typeof bareSocketJobs>('bare-socket').call('url', {}),
     startGateway: async (options) => closing(await startGatewayProcess(options), (gateway) => gateway.remove()),
     async connect(name, gateway, events = []) {
