@@ -1,5 +1,6 @@
-// The ends and beginnings of a session: what runs is stopped first, and plugins are told.
-import type { Session } from '@tenon/protocol';
+// The ends and beginnings of a session: what runs is stopped, and plugins are told. The commit is asked for at once, so that
+// requests keep their order; only where a turn is in the way, or a plugin listens, something comes before it.
+import { GatewayError, type Session } from '@tenon/protocol';
 import type { HookRunner } from '../host/run-hook.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Store } from '../store/store.ts';
@@ -14,35 +15,53 @@ export interface LifeDeps {
   readonly turns: Turns;
 }
 
-type At = { key: string; at: number };
+type Commit<Result> = (args: { key: string; at: number }) => Promise<Result>;
 
 /** `commit` does it; the caller decides whose answer that is. */
 export async function resetSession<Result extends { session: Session }>(
   key: string,
   deps: LifeDeps,
-  commit: (args: At) => Promise<Result>,
+  commit: Commit<Result>,
 ): Promise<Result> {
-  const before = await stopAll(key, deps);
-  if (deps.hooks.has('before_reset')) {
-    deps.hooks.run('before_reset', { ...before, messages: messagesOf(await readPath(deps.store, key)) });
-  }
-  const result = await commit({ key, at: deps.clock.now() });
+  const { hooks } = deps;
+  if (!hooks.has('before_reset') && !hooks.has('session_end') && !hooks.has('session_start')) return commitOnceIdle(key, deps, commit);
+  const before = await identityOf(key, deps);
+  if (hooks.has('before_reset')) hooks.run('before_reset', { ...before, messages: messagesOf(await readPath(deps.store, key)) });
+  const result = await commitOnceIdle(key, deps, commit);
   const { sessionId } = result.session;
-  deps.hooks.run('session_end', { ...before, reason: 'reset', messageCount: 0, nextSessionId: sessionId, nextSessionKey: key });
-  deps.hooks.run('session_start', { ...before, sessionId, reason: 'reset', resumedFrom: before.sessionId });
+  hooks.run('session_end', { ...before, reason: 'reset', messageCount: 0, nextSessionId: sessionId, nextSessionKey: key });
+  hooks.run('session_start', { ...before, sessionId, reason: 'reset', resumedFrom: before.sessionId });
   return result;
 }
 
-export async function deleteSession<Result>(key: string, deps: LifeDeps, commit: (args: At) => Promise<Result>): Promise<Result> {
-  const before = await stopAll(key, deps);
-  const result = await commit({ key, at: deps.clock.now() });
-  deps.hooks.run('session_end', { ...before, reason: 'deleted', messageCount: 0 });
+export async function deleteSession<Result>(key: string, deps: LifeDeps, commit: Commit<Result>): Promise<Result> {
+  const before = deps.hooks.has('session_end') ? await identityOf(key, deps) : undefined;
+  const result = await commitOnceIdle(key, deps, commit);
+  if (before) deps.hooks.run('session_end', { ...before, reason: 'deleted', messageCount: 0 });
   return result;
 }
 
-async function stopAll(key: string, { store, turns, clock }: LifeDeps) {
+/** A turn that is in the way is stopped, and what waits behind it is called off. */
+async function commitOnceIdle<Result>(key: string, { store, turns, clock }: LifeDeps, commit: Commit<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await commit({ key, at: clock.now() });
+    } catch (error) {
+      if (!isBusy(error) || attempt === MAX_ATTEMPTS) throw error;
+    }
+    await store.write('runs.cancelQueued', { key, reason: 'The session was reset or deleted', at: clock.now() });
+    await turns.abort(key);
+  }
+}
+
+/** Somebody who keeps talking to the session can be faster than the one who ends it. */
+const MAX_ATTEMPTS = 5;
+
+function isBusy(error: unknown): boolean {
+  return error instanceof GatewayError && (error.details as { code?: string } | undefined)?.code === 'SESSION_BUSY';
+}
+
+async function identityOf(key: string, { store }: LifeDeps) {
   const { session } = await store.read('sessions.get', { key });
-  await store.write('runs.cancelQueued', { key, reason: 'The session was reset or deleted', at: clock.now() });
-  await turns.abort(key);
   return { sessionKey: key, sessionId: session.sessionId, agentId: session.agentId };
 }

@@ -53,11 +53,17 @@ export async function runOpenCalls(turn: Turn, prompt: Prompt): Promise<void> {
 async function runSideBySide(turn: Turn, prompt: Prompt, calls: readonly OpenCall[], asked: readonly ToolCallBlock[]): Promise<void> {
   const ready: (ReadyCall | CallResult)[] = [];
   for (const call of calls) ready.push(await admit(turn, prompt, call, asked));
-  const results = await Promise.all(ready.map((each, index) => ('prepared' in each ? perform(turn, calls[index]!, each) : each)));
+  // All of them are waited for: no tool works on behind a turn that is over, and what was done is kept.
+  const results = await Promise.allSettled(
+    ready.map(async (each, index) => ('prepared' in each ? await perform(turn, calls[index]!, each) : each)),
+  );
   for (const [index, result] of results.entries()) {
     const each = ready[index]!;
-    await persist(turn, calls[index]!, 'prepared' in each ? each.args : calls[index]!.args, result);
+    if (result.status === 'fulfilled')
+      await persist(turn, calls[index]!, 'prepared' in each ? each.args : calls[index]!.args, result.value);
   }
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
 }
 
 /** The calls of the last answer of this run. */
@@ -102,17 +108,14 @@ async function admit(turn: Turn, prompt: Prompt, call: OpenCall, asked: readonly
   return { tool, args, prepared: permitted };
 }
 
-/** Marked as started, then run. */
+/** Marked as started where that matters, then run. */
 async function perform(turn: Turn, call: OpenCall, { tool, args, prepared }: ReadyCall): Promise<CallResult> {
   const { deps, control, voice } = turn;
-  await deps.store.write('calls.start', {
-    key: turn.session.key,
-    runId: turn.run.runId,
-    entryId: call.entryId,
-    callId: call.callId,
-    args,
-    at: deps.clock.now(),
-  });
+  // A tool that may run twice is run again whether it had begun or not: it needs no mark.
+  if (!tool.idempotent) {
+    const { callId, entryId } = call;
+    await deps.store.write('calls.start', { key: turn.session.key, runId: turn.run.runId, entryId, callId, args, at: deps.clock.now() });
+  }
   faultpoint('call.started');
   voice.tool(call.callId, tool.name, 'started', { subject: prepared.subject, args });
   const startedAt = deps.clock.monotonic();
