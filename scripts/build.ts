@@ -1,4 +1,5 @@
-// Builds what users start: the program and its store thread, each one file, and a code cache for this machine's Node.
+// Builds what users start: the program, its store thread and each provider of models, one file each, the web page, and a code
+// cache for this machine's Node.
 // npm runs this as `prepare`, so it needs only devDependencies and prints one line. `npm ci --omit=dev` has no bundler:
 // then an earlier build is kept.
 import { spawnSync } from 'node:child_process';
@@ -10,6 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BuildOptions, Plugin } from 'esbuild';
 import { modelProviders } from '../packages/protocol/src/model.ts';
+import { buildPage, describePage } from './build-page.ts';
 import type { runCli } from '../packages/gateway/src/cli/entry.ts';
 
 const gateway = join(import.meta.dirname, '..', 'packages', 'gateway');
@@ -69,6 +71,7 @@ async function build(): Promise<string> {
     if (existsSync(join(dist, 'tenon.cjs'))) return 'build: kept, because esbuild is not installed';
     throw new Error('esbuild is not installed: run `npm install` with devDependencies');
   }
+  const page = buildPage();
   const { outputFiles } = await esbuild.build({ ...options, entryPoints: entries, outdir: dist, outExtension: { '.js': '.cjs' } });
   mkdirSync(dist, { recursive: true });
   for (const old of readdirSync(dist)) if (old.endsWith('.cache')) rmSync(join(dist, old));
@@ -76,7 +79,7 @@ async function build(): Promise<string> {
   const warmed = spawnSync(process.execPath, [import.meta.filename, 'cache'], { stdio: 'ignore', timeout: CACHE_TIMEOUT_MS }).status === 0;
   const size = outputFiles.reduce((sum, { text }) => sum + text.length, 0);
   const cache = warmed ? 'with' : 'without';
-  return `build: ${Math.round(size / 1024)} kB ${cache} code cache in ${Math.round(performance.now() - startedAt)} ms`;
+  return `build: ${Math.round(size / 1024)} kB ${cache} code cache; ${describePage(await page)}; ${Math.round(performance.now() - startedAt)} ms in all`;
 }
 
 const CACHE_TIMEOUT_MS = 10_000;
