@@ -307,6 +307,11 @@ test('S70 no refusal carries a stack, a path, a token or a query', async (t) => 
   note(await admin.request('sessions.create', { key: 'agent:main:there' }));
   note(await admin.request('sessions.create', { key: 'agent:main:elsewhere', idempotencyKey: 'k' }));
   note(await admin.request('sessions.patch', { key: 'agent:main:there', ifRevision: 99 }));
+  await admin.request('chat.send', { sessionKey: 'agent:main:there', message: 'Write a note: S70', idempotencyKey: 'asks' });
+  const asked = await admin.find((frame) => frame.event === 'approval.requested');
+  const answerIt = () => admin.request('approvals.resolve', { id: asked.payload.approval.id, decision: 'deny' });
+  assert.equal((await answerIt()).ok, true);
+  note(await answerIt());
   note(await admin.request('config.patch', { set: { 'log.level': 'loud' } }));
   note(await admin.request('config.patch', { set: { 'store.url': 'mysql://root:hunter2@db/x' } }));
   assert.ok(!JSON.stringify(admin.frames).includes('hunter2'), 'a wrong value of a secret setting is not quoted');

@@ -5,6 +5,7 @@ import {
   Entry,
   explain,
   GatewayError,
+  type ImageBlock,
   limits,
   matches,
   parseJson,
@@ -13,6 +14,7 @@ import {
   type Session,
   type Usage,
 } from '@tenon/protocol';
+import { checkImages } from './images.ts';
 
 export interface Imported {
   readonly entries: Entry[];
@@ -70,6 +72,7 @@ function* readTranscript(text: string): Generator<void, Imported> {
   const known = new Set<string>();
   const moved = new Map<string, string | null>();
   const calls = new Set<string>();
+  const followMoved = (id: string | null) => (id !== null && moved.has(id) ? moved.get(id)! : id);
   let skipped = 0;
   let lineNumber = 0;
   let sawHeader = false;
@@ -88,19 +91,21 @@ function* readTranscript(text: string): Generator<void, Imported> {
     const entry = toEntry(parsed.value, lineNumber);
     if (entry === undefined) {
       // What hangs on a line that is left out hangs on the one before it.
-      const { id, parentId } = parsed.value;
-      if (typeof id === 'string') moved.set(id, typeof parentId === 'string' ? (moved.get(parentId) ?? parentId) : null);
+      const { id, parentId = null } = parsed.value;
+      if (typeof id === 'string') {
+        if (known.has(id) || moved.has(id)) refuse(lineNumber, `has the id ${JSON.stringify(id.slice(0, 128))} once more`);
+        moved.set(id, typeof parentId === 'string' ? followMoved(parentId) : null);
+      }
       skipped++;
       continue;
     }
-    const parentId = entry.parentId !== null && moved.has(entry.parentId) ? moved.get(entry.parentId)! : entry.parentId;
+    const parentId = followMoved(entry.parentId);
     if (known.has(entry.id) || moved.has(entry.id)) refuse(lineNumber, `has the id "${entry.id}" once more`);
     if (parentId !== null && !known.has(parentId)) refuse(lineNumber, `has the parent "${parentId}", which is not on a line before it`);
+    checkImages(imagesOf(entry), (index) => `Line ${lineNumber}, image ${index + 1},`);
     checkReferences({ ...entry, parentId }, known, calls, lineNumber);
     known.add(entry.id);
     entries.push({ ...entry, parentId });
-    if (entries.length > limits.importEntries.value)
-      refuse(lineNumber, `is one more than the ${limits.importEntries.value} entries of an import`);
   }
   if (!sawHeader) refuse(1, 'is missing: a session file begins with its header');
   return { entries, leafId: entries.at(-1)?.id ?? null, skipped };
@@ -227,6 +232,18 @@ function checkReferences(entry: Entry, known: ReadonlySet<string>, calls: Set<st
   if (message.role === 'assistant') for (const block of message.content) if (block.type === 'toolCall') calls.add(block.id);
   if (message.role === 'toolResult' && !calls.has(message.toolCallId))
     refuse(line, `is the result of a call "${message.toolCallId}" that nobody made`);
+}
+
+function imagesOf(entry: Entry): ImageBlock[] {
+  const content =
+    entry.type === 'message'
+      ? entry.message.content
+      : entry.type === 'custom_message'
+        ? entry.content
+        : entry.type === 'context_edit'
+          ? (entry.replacement ?? [])
+          : [];
+  return content.filter((block) => block.type === 'image');
 }
 
 function toUsage(usage: JsonValue | undefined): Usage {

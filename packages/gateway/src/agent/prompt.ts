@@ -1,7 +1,17 @@
 // What a model is told, made from what was said: pure functions over the path from the root to the leaf. Compaction,
 // edits and notes are applied here, and whatever the path looks like, every tool call that is told has its result right
 // behind it, because providers refuse anything else.
-import type { AssistantMessage, Entry, EntryOf, ImageBlock, Message, TextBlock, ToolCallBlock, ToolResultMessage } from '@tenon/protocol';
+import {
+  type AssistantMessage,
+  type Entry,
+  type EntryOf,
+  type ImageBlock,
+  type Message,
+  type TextBlock,
+  type ToolCallBlock,
+  type ToolResultMessage,
+  visible,
+} from '@tenon/protocol';
 
 /** The messages that the path says. */
 export function messagesOf(path: readonly Entry[]): Message[] {
@@ -163,16 +173,15 @@ function missingResult(call: ToolCallBlock, at: number): ToolResultMessage {
 export const FOREIGN_START = '<foreign-text>';
 export const FOREIGN_END = '</foreign-text>';
 
-/** Foreign text keeps its label; what imitates the label inside it is made harmless. */
+/** Foreign text keeps its label; what imitates the label is made harmless in every result: a file or a program can say anything. */
 function envelope(result: ToolResultMessage): ToolResultMessage {
-  if (result.provenance === undefined) return result;
-  const label = defuse(result.provenance).replaceAll('\n', ' ');
-  const content = result.content.map((block) =>
-    block.type === 'text' ? { ...block, text: `${FOREIGN_START}\nfrom: ${label}\n${defuse(block.text)}\n${FOREIGN_END}` } : block,
-  );
+  const { provenance } = result;
+  const label = provenance === undefined ? undefined : visible(defuse(provenance));
+  const wrap = (text: string) => (label === undefined ? text : `${FOREIGN_START}\nfrom: ${label}\n${text}\n${FOREIGN_END}`);
+  const content = result.content.map((block) => (block.type === 'text' ? { ...block, text: wrap(defuse(block.text)) } : block));
   return { ...result, content };
 }
 
-function defuse(text: string): string {
+export function defuse(text: string): string {
   return text.replace(/<(?=\s*\/?\s*foreign-text)/gi, '‹');
 }

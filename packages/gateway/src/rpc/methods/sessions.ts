@@ -40,7 +40,7 @@ const scopeForMode: Readonly<Record<PermissionMode, Scope>> = {
   bypass: 'operator.admin',
 };
 
-function requireForMode(mode: PermissionMode | null | undefined, { held }: Principal): void {
+export function requireForMode(mode: PermissionMode | null | undefined, { held }: Principal): void {
   if (mode === undefined) return;
   // Null goes back to what the agent says, which may be wider than what the session had.
   const scope = mode === null ? 'operator.approvals' : scopeForMode[mode];

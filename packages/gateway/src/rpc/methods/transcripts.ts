@@ -5,6 +5,7 @@ import { entryLine, headerLine, importTranscript } from '../../agent/pi-jsonl.ts
 import { randomId } from '../../kernel/ids.ts';
 import { packEntries } from '../../store/entry-copies.ts';
 import type { Handlers } from '../handler.ts';
+import { requireForMode } from './sessions.ts';
 
 const TREE_PAGE = 200;
 const EXPORT_PAGE = 1_000;
@@ -25,15 +26,20 @@ export const transcriptHandlers = {
     );
   },
 
-  'sessions.fork': ({ key, newKey, entryId, title }, { commit, clock }) => {
+  'sessions.fork': ({ key, newKey, entryId, title }, { commit, commitAfter, clock, store, principal }) => {
     if (newKey !== undefined && agentIdOf(newKey) !== agentIdOf(key))
       throw new GatewayError('INVALID_REQUEST', `params/newKey "${newKey}" is not under the agent "${agentIdOf(key)}"`);
-    return commit('sessions.fork', {
-      key,
-      newKey: newKey ?? `agent:${agentIdOf(key)}:s${randomId()}`,
-      ...(entryId === undefined ? {} : { entryId }),
-      ...(title === undefined ? {} : { title }),
-      at: clock.now(),
+    return commitAfter(async () => {
+      const { permissions } = (await store.read('sessions.get', { key })).session;
+      // The fork keeps the mode, also when the session itself has lost it: to spread a wide one is to grant it.
+      if (permissions === 'bypass' || permissions === 'accept-edits') requireForMode(permissions, principal);
+      return commit('sessions.fork', {
+        key,
+        newKey: newKey ?? `agent:${agentIdOf(key)}:s${randomId()}`,
+        ...(entryId === undefined ? {} : { entryId }),
+        ...(title === undefined ? {} : { title }),
+        at: clock.now(),
+      });
     });
   },
 
