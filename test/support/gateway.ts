@@ -14,6 +14,8 @@ export interface GatewayProcess extends AsyncDisposable {
   readonly port: number;
   readonly pid: number;
   readonly token: string;
+  /** Signs one browser in, once. */
+  readonly signInUrl: string;
   readonly child: ChildProcess;
   /** What it has written to standard error so far. */
   readonly stderr: () => string;
@@ -72,7 +74,13 @@ export async function startGatewayProcess(options: StartOptions = {}): Promise<G
     if (options.home === undefined) rmSync(home, { recursive: true, force: true });
     throw Object.assign(new Error(`The gateway did not start (${JSON.stringify(first)}): ${stderr}`), { exit: first, stderr });
   }
-  const { url, port, pid, tokenFile } = JSON.parse(first) as { url: string; port: number; pid: number; tokenFile: string };
+  const { url, port, pid, tokenFile, signInUrl } = JSON.parse(first) as {
+    url: string;
+    port: number;
+    pid: number;
+    tokenFile: string;
+    signInUrl: string;
+  };
 
   async function end(signal: NodeJS.Signals): Promise<{ code: number | null }> {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
@@ -91,6 +99,7 @@ export async function startGatewayProcess(options: StartOptions = {}): Promise<G
     port,
     pid,
     token: readFileSync(tokenFile, 'utf8').trim(),
+    signInUrl,
     child,
     stderr: () => stderr,
     exited,

@@ -147,6 +147,8 @@ function useTitle(route: Route, pending: number): void {
   }, [name, pending]);
 }
 
+const MOST_FRAMES_FOR_A_VIEW = 300;
+
 function useFocusOnTitle(route: Route, main: RefObject<HTMLElement | null>): void {
   const place = route.view === 'chat' ? `chat ${route.sessionKey ?? ''}` : route.view;
   const before = useRef(place);
@@ -162,11 +164,17 @@ function useFocusOnTitle(route: Route, main: RefObject<HTMLElement | null>): voi
     if (before.current === place) return;
     before.current = place;
     if (!byPerson.current) return;
-    requestAnimationFrame(() => {
-      if (document.activeElement?.closest('.composer, dialog')) return;
-      const title = main.current?.querySelector<HTMLElement>('h1') ?? main.current;
-      title?.focus({ preventScroll: true });
-    });
+    let frame = 0;
+    let triesLeft = MOST_FRAMES_FOR_A_VIEW;
+    // The view may still be loading: its title is what the focus waits for.
+    const look = (): void => {
+      const title = main.current?.querySelector<HTMLElement>('h1');
+      if (document.activeElement?.closest('.composer')) return;
+      if (title && !document.querySelector('dialog[open]')) title.focus({ preventScroll: true });
+      else if (--triesLeft > 0) frame = requestAnimationFrame(look);
+    };
+    frame = requestAnimationFrame(look);
+    return () => cancelAnimationFrame(frame);
   }, [place, main]);
 }
 

@@ -251,7 +251,12 @@ class Rows {
       durationMs: message.durationMs,
       provenance: message.provenance,
     };
-    if (call && at !== undefined) this.#items[at] = { ...call, ...result };
+    // A refusal of the person is the tool's outcome, whatever the model was told.
+    const settled = this.#approvals.get(message.toolCallId)?.at(-1)?.state;
+    if (message.isError && (settled === 'denied' || settled === 'expired')) result.state = 'denied';
+    const subject = message.details?.subject;
+    if (call && at !== undefined)
+      this.#items[at] = { ...call, ...result, ...(typeof subject === 'string' && subject !== '' ? { subject } : {}) };
     // Its call is on an older page.
     else
       this.#tool({

@@ -4,8 +4,8 @@ import { useApp } from '../hooks/page-context.ts';
 import { Icon, type IconName, Mark } from '../icons.tsx';
 import { Button, Pill } from '../parts/button.tsx';
 
-/** Each shows something else: what it is, a tool that reads, a tool that asks first, a program. */
-const examples = ['What can you do here?', 'List the files', 'Write a note that says hello', 'How do I add a real model?'];
+/** Each shows something else of the demo model: an answer, a tool that reads, a tool that asks first, the way to a real model. */
+const examples = ['What are you?', 'List the files', 'Write a note: water the plants', 'How do I add a real model?'];
 
 export function FirstRun({ agent, onExample }: { readonly agent: string; readonly onExample: (text: string) => void }): ReactNode {
   const isFirst = useApp((state) => state.sessions.loaded.kind === 'ready' && state.sessions.byKey.size === 0);

@@ -1,0 +1,299 @@
+// The web page as people use it: a real Chromium against a real gateway with the demo model.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { type GatewayProcess, startGatewayProcess, temporaryHome } from '../support/gateway.ts';
+import { accessibilityFaults, openContext, openSignedIn, phone, scrollsSideways, send, signInLink, until } from '../support/page.ts';
+import { rmSync } from 'node:fs';
+
+const home = temporaryHome();
+let gateway: GatewayProcess;
+let opened: TestBrowser;
+
+before(async () => {
+  [gateway, opened] = await Promise.all([startGatewayProcess({ home }), openBrowser()]);
+});
+after(async () => {
+  await opened?.[Symbol.asyncDispose]();
+  await gateway?.remove();
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** For somebody who wants to look: a folder to put pictures into. */
+async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.TENON_TEST_PICTURES;
+  if (folder === undefined) return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+}
+
+const answers = (page: Page) => page.locator('.transcript .md');
+const isIdle = async (page: Page) => (await page.locator('.bar-state .pill').count()) === 0;
+const workspaceFile = (...names: string[]) => join(home, 'workspaces', 'main', ...names);
+
+async function ask(page: Page, text: string): Promise<void> {
+  const before = await answers(page).count();
+  await send(page, text);
+  await until(`an answer to "${text}"`, async () => (await answers(page).count()) > before && (await isIdle(page)));
+}
+
+test('a link signs a browser in once, leaves no code behind, and shows what to do first', async () => {
+  await using first = await openContext(opened.browser);
+  const { page } = first;
+  await page.goto(gateway.signInUrl);
+  await page.getByText('Say something to start').waitFor();
+  assert.doesNotMatch(page.url(), /code/);
+  assert.equal(await page.evaluate('history.length'), 2, 'the address with the code was replaced, not followed by another');
+  assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1);
+  await page.getByText('The gateway runs').waitFor();
+  await picture(page, 'first-run');
+  assert.deepEqual(await first.faults(), []);
+
+  await using second = await openContext(opened.browser);
+  await second.page.goto(gateway.signInUrl);
+  await second.page.getByRole('alert').getByText('used already or has expired').waitFor();
+  await picture(second.page, 'sign-in-used');
+  await second.page.getByLabel('Access token').fill('not-a-token');
+  await second.page.getByRole('button', { name: 'Sign in' }).click();
+  await until('the refusal', async () => !/used already/.test(await second.page.getByRole('alert').innerText()));
+  await second.page.getByLabel('Access token').fill(gateway.token);
+  await second.page.getByLabel('Keep me signed in').uncheck();
+  await second.page.getByRole('button', { name: 'Sign in' }).click();
+  await second.page.locator('.shell').waitFor();
+  assert.deepEqual(await second.page.evaluate('[Object.keys(localStorage), Object.keys(sessionStorage)]'), [[], ['tenon.token']]);
+});
+
+test('a conversation: the answer streams, a file is listed, a note is written after an approval by keyboard', async () => {
+  await using mine = await openSignedIn(opened.browser, gateway);
+  const { page } = mine;
+  await page.evaluate(`globalThis.lengths = new Set();
+    new MutationObserver(() => {
+      for (const each of document.querySelectorAll('.transcript .md')) lengths.add(each.textContent.length);
+    }).observe(document.body, { childList: true, subtree: true, characterData: true });`);
+  await ask(page, 'What are you?');
+  assert.match(await answers(page).last().innerText(), /demo model/);
+  assert.ok(Number(await page.evaluate('globalThis.lengths.size')) > 3, 'the answer came in parts');
+  assert.match(page.url(), /#\/chat\/agent:main:/, 'the session has an address');
+  assert.equal(await page.evaluate(`document.activeElement?.tagName`), 'TEXTAREA', 'who typed the first message goes on typing');
+
+  await ask(page, 'List the files');
+  await page.locator('.tool', { hasText: 'ls' }).getByText('Done').waitFor();
+
+  await send(page, 'Write a note: water the plants');
+  const card = page.getByRole('alertdialog');
+  await card.waitFor();
+  assert.match(await page.title(), /^\(1\) /, 'what waits is counted in the title');
+  await picture(page, 'chat-approval');
+  assert.deepEqual(await accessibilityFaults(page), []);
+  const note = workspaceFile('notes', 'water-the-plants.md');
+  assert.equal(existsSync(note), false);
+  await card.getByRole('heading').focus();
+  // The keys are dead for the first moment on purpose.
+  await until('the decision', async () => {
+    if ((await card.count()) > 0) await page.keyboard.press('a');
+    return (await card.count()) === 0;
+  });
+  await until('the note', async () => existsSync(note));
+  await until('the end of the turn', () => isIdle(page));
+  await page.getByText('Allowed once', { exact: true }).waitFor();
+  assert.match(readFileSync(note, 'utf8'), /water the plants/i);
+  await until('the badge is gone', async () => !(await page.title()).startsWith('('));
+  await picture(page, 'chat');
+
+  const before = await page.locator('.transcript').innerText();
+  await page.reload();
+  await page.locator('.transcript .md').first().waitFor();
+  await until(
+    'the same conversation after a reload',
+    async () => (await answers(page).count()) > 0 && /water-the-plants/.test(await page.locator('.transcript').innerText()),
+  );
+  assert.match(before, /water-the-plants/);
+  assert.deepEqual(await mine.faults(), []);
+});
+
+test('a turn is stopped by Escape twice, and the session goes on', async () => {
+  await using mine = await openSignedIn(opened.browser, gateway);
+  const { page } = mine;
+  await page.keyboard.press('n');
+  await page.getByText('Say something to start').waitFor();
+  await send(page, 'Run sleep 60');
+  const card = page.getByRole('alertdialog');
+  await card.waitFor();
+  await card.getByRole('button', { name: 'Allow once' }).click();
+  await page.locator('.tool', { hasText: 'exec' }).getByText('Running').waitFor();
+  await page.locator('.composer textarea').press('Escape');
+  await page.locator('.composer textarea').press('Escape');
+  await until('the turn has ended', () => isIdle(page));
+  await page.locator('.notice-end').waitFor();
+  await ask(page, 'What are you?');
+  assert.deepEqual(await mine.faults(), []);
+});
+
+test('two pages and what they do are in step, and the first decision counts for both', async () => {
+  await using one = await openSignedIn(opened.browser, gateway);
+  await one.page.keyboard.press('n');
+  await send(one.page, 'Write a note: buy milk');
+  await one.page.getByRole('alertdialog').waitFor();
+  const address = new URL(one.page.url()).hash;
+  await using two = await openSignedIn(opened.browser, gateway);
+  await two.page.goto(`${gateway.url}/${address}`);
+  await two.page.getByRole('alertdialog').getByRole('button', { name: 'Deny' }).click();
+  await until('the question is gone on the other page', async () => (await one.page.getByRole('alertdialog').count()) === 0);
+  await until('both have the end', async () => (await isIdle(one.page)) && (await isIdle(two.page)));
+  assert.equal(existsSync(workspaceFile('notes', 'buy-milk.md')), false);
+  await send(two.page, 'What are you?');
+  await until('the message of one page on the other', async () => /What are you\?/.test(await one.page.locator('.transcript').innerText()));
+  assert.deepEqual([await one.faults(), await two.faults()], [[], []]);
+});
+
+test('sessions are renamed, pinned, forked, exported, archived and deleted', async () => {
+  await using mine = await openSignedIn(opened.browser, gateway);
+  const { page } = mine;
+  await page.keyboard.press('n');
+  await ask(page, 'What time is it?');
+  const menu = async (item: string) => {
+    await page.getByRole('button', { name: 'More for this session' }).click();
+    await page.getByRole('menuitem', { name: item }).click();
+  };
+  await menu('Rename');
+  await page.getByLabel('Title').fill('The time');
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
+  await page.getByRole('heading', { level: 1, name: 'The time' }).waitFor();
+  await menu('Pin');
+  await page.locator('.rail').getByText('Pinned', { exact: true }).waitFor();
+
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export this session' }).click();
+  const download = await downloading;
+  assert.equal(download.suggestedFilename(), 'The-time.jsonl');
+  const file = join(home, 'exported.jsonl');
+  await download.saveAs(file);
+  assert.match(readFileSync(file, 'utf8'), /What time is it\?/);
+
+  await menu('Fork');
+  await until(
+    'the fork is open',
+    async () => /#\/chat\//.test(page.url()) && (await page.locator('.rail .session-row[aria-current]').count()) === 1,
+  );
+  await page.getByText('What time is it?').last().waitFor();
+  await menu('Delete');
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete the session' }).click();
+  await page.getByText('Deleted').waitFor();
+
+  await page.goto(`${gateway.url}/#/sessions`);
+  await page.locator('input[type=file]').setInputFiles(file);
+  await page.getByText('What time is it?').last().waitFor();
+  await menu('Archive');
+  await page.getByText('Say something to start').waitFor();
+  assert.deepEqual(await mine.faults(), []);
+});
+
+test('the palette, the keyboard map and the keys go everywhere', async () => {
+  await using mine = await openSignedIn(opened.browser, gateway);
+  const { page } = mine;
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Search or run' }).fill('approv');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Approvals' }).waitFor();
+  await until('focus on the title', async () => (await page.evaluate('document.activeElement?.textContent')) === 'Approvals');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard map' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('g');
+  await page.keyboard.press('o');
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByText('Health by part').waitFor();
+  await page.goto(`${gateway.url}/#/settings`);
+  await page.getByRole('switch', { name: 'Single-key shortcuts' }).click();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('?');
+  assert.equal(await page.getByRole('dialog').count(), 0, 'single keys are off');
+  assert.deepEqual(await mine.faults(), []);
+});
+
+test('the theme that was chosen stays, and signing out leaves nothing in the browser', async () => {
+  await using mine = await openSignedIn(opened.browser, gateway);
+  const { page } = mine;
+  await page.goto(`${gateway.url}/#/settings`);
+  await page.getByText('Dark', { exact: true }).click();
+  assert.equal(await page.evaluate('document.documentElement.dataset.theme'), 'dark');
+  await page.reload();
+  await page.locator('.shell').waitFor();
+  assert.equal(await page.evaluate('document.documentElement.dataset.theme'), 'dark');
+  const token = await page.evaluate(`localStorage.getItem('tenon.token')`);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in to Tenon' }).waitFor();
+  assert.deepEqual(await page.evaluate('[localStorage.length, sessionStorage.length]'), [0, 0]);
+  const again = await openContext(opened.browser);
+  await again.page.goto(gateway.url);
+  await again.page.getByLabel('Access token').fill(String(token));
+  await again.page.getByRole('button', { name: 'Sign in' }).click();
+  await again.page.getByRole('alert').locator('p').waitFor();
+  await again[Symbol.asyncDispose]();
+});
+
+const views = ['chat', 'approvals', 'overview', 'sessions', 'settings', 'more'] as const;
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`every view is accessible in the ${colorScheme} theme, wide and on a phone, and does not scroll sideways`, async () => {
+    const found: string[] = [];
+    await using signedOut = await openContext(opened.browser, { colorScheme });
+    await signedOut.page.goto(gateway.url);
+    await signedOut.page.getByRole('heading', { name: 'Sign in to Tenon' }).waitFor();
+    found.push(...(await accessibilityFaults(signedOut.page)).map((line) => `sign-in ${line}`));
+    await picture(signedOut.page, `sign-in-${colorScheme}`);
+    for (const [device, options] of [
+      ['wide', {}],
+      ['phone', phone],
+    ] as const) {
+      await using mine = await openSignedIn(opened.browser, gateway, { ...options, colorScheme });
+      const { page } = mine;
+      await page
+        .locator(device === 'phone' ? '.transcript' : '.rail')
+        .first()
+        .waitFor();
+      for (const view of views) {
+        if (view !== 'chat') await page.goto(`${gateway.url}/#/${view}`);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await until('the view is loaded', async () => (await page.locator('.skeleton').count()) === 0);
+        found.push(...(await accessibilityFaults(page)).map((line) => `${device} ${view} ${line}`));
+        if (await scrollsSideways(page)) found.push(`${device} ${view} scrolls sideways`);
+        await picture(page, `${view}-${colorScheme}-${device}`);
+      }
+      await page.setViewportSize({ width: 320, height: 640 });
+      for (const view of views) {
+        await page.goto(`${gateway.url}/#/${view}`);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        if (await scrollsSideways(page)) found.push(`320 px ${view} scrolls sideways`);
+      }
+      found.push(...(await mine.faults()));
+    }
+    assert.deepEqual(found, []);
+  });
+}
+
+test('the gateway goes and comes back: the page says so, keeps what was typed, and goes on', async () => {
+  await using mine = await openSignedIn(opened.browser, gateway);
+  const { page } = mine;
+  await page.locator('.composer textarea').fill('still here');
+  const { port } = gateway;
+  await gateway.kill();
+  await page.getByText(/Connection lost at/).waitFor();
+  await page.getByText('Not connected').last().waitFor();
+  await picture(page, 'offline');
+  gateway = await startGatewayProcess({ home, port });
+  await until('connected again', async () => (await page.getByText(/Connection lost at/).count()) === 0, 30_000);
+  assert.equal(await page.locator('.composer textarea').inputValue(), 'still here');
+  await page.locator('.composer textarea').press('Control+Enter');
+  await until('an answer', async () => (await answers(page).count()) > 0);
+});
+
+test('a link that was made by the command works, too', async () => {
+  await using mine = await openContext(opened.browser);
+  await mine.page.goto(await signInLink(gateway));
+  await mine.page.locator('.shell').waitFor();
+});

@@ -1,0 +1,93 @@
+// The web page in a real browser, as a person has it: signed in by a link, with everything recorded that must not happen
+// (violations of the CSP, errors, dialogs), and with the ways to look at it that tests share.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createClient } from '@tenon/client';
+import type { AxeResults } from 'axe-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { GatewayProcess } from './gateway.ts';
+
+export interface OpenPage extends AsyncDisposable {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What went wrong so far: CSP violations, uncaught errors, errors of the console, dialogs. */
+  readonly faults: () => Promise<string[]>;
+}
+
+export const desktop = { width: 1440, height: 900 };
+export const phone: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
+
+/** A browser of its own, not signed in. */
+export async function openContext(browser: Browser, options: BrowserContextOptions = {}): Promise<OpenPage> {
+  const context = await browser.newContext({ viewport: desktop, ...options });
+  const faults: string[] = [];
+  await context.exposeFunction('tellFault', (text: string) => void faults.push(text));
+  await context.addInitScript(
+    `document.addEventListener('securitypolicyviolation', (event) => tellFault(['CSP', event.violatedDirective, event.blockedURI, event.sample].join(' ')));`,
+  );
+  const page = await context.newPage();
+  page.on('pageerror', (error) => faults.push(`uncaught ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(`console ${message.text()}`);
+  });
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  return {
+    page,
+    context,
+    // A round trip, so that what the page told before is here.
+    faults: async () => {
+      if (!page.isClosed()) await page.evaluate('0');
+      return faults;
+    },
+    [Symbol.asyncDispose]: () => context.close(),
+  };
+}
+
+/** A fresh link for one sign-in. */
+export async function signInLink(gateway: GatewayProcess): Promise<string> {
+  const client = createClient({ url: gateway.socketUrl, token: gateway.token });
+  try {
+    await client.connect();
+    return (await client.call('signin.create', {})).url;
+  } finally {
+    await client.close();
+  }
+}
+
+export async function openSignedIn(browser: Browser, gateway: GatewayProcess, options: BrowserContextOptions = {}): Promise<OpenPage> {
+  const opened = await openContext(browser, options);
+  await opened.page.goto(await signInLink(gateway));
+  await opened.page.locator('.shell').waitFor();
+  return opened;
+}
+
+export async function send(page: Page, text: string): Promise<void> {
+  await page.locator('.composer textarea').fill(text);
+  await page.locator('.composer textarea').press('Control+Enter');
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe finds, as lines; nothing when the page is accessible. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axeSource);
+  const { violations } = (await page.evaluate(`axe.run(document, { resultTypes: ['violations'] })`)) as AxeResults;
+  return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 160)} ${node.failureSummary ?? ''}`));
+}
+
+export async function scrollsSideways(page: Page): Promise<boolean> {
+  return page.evaluate('document.documentElement.scrollWidth > window.innerWidth || document.body.scrollWidth > window.innerWidth');
+}
+
+/** Waits until the condition holds. The wait is bounded; what it was about is in the message. */
+export async function until(what: string, condition: () => Promise<boolean>, timeoutMs = 10_000): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (!(await condition())) {
+    assert.ok(Date.now() < deadline, `Not within ${timeoutMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
