@@ -1,7 +1,18 @@
 // S36, S52, S53, S57, S73, S79, S83: what the tools of an agent must not let happen. A model that has been talked into
 // anything is played by calling the tools directly.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
@@ -205,6 +216,11 @@ test("S57 no tool reads or writes what is Tenon's own, wherever it lies", async 
       readdirSync(victim.home).map((name) => (name === 'output' ? name : readFileSync(join(victim.home, name), 'utf8'))),
       before,
     );
+    // A program that renames it, or a folder above it, does not bring it out of hiding.
+    renameSync(victim.home, join(victim.workspace, 'moved'));
+    await refused(victim.call('read', { path: 'moved/token' }), 'read what was renamed');
+    await refused(victim.call('grep', { pattern: 'canary' }), 'search what was renamed');
+    await refused(victim.prepare('exec', { command: 'cat moved/token' }), 'run with what was renamed');
   }
 });
 

@@ -9,6 +9,7 @@ import { detectSandbox, type DetectedSandbox, type Spawn } from '../sandbox/sand
 import { type ExecDeps, execTool } from './exec-tool.ts';
 import { applyPatchTool } from './files/apply-patch-tool.ts';
 import { editTool } from './files/edit-tool.ts';
+import { keepHidden } from './files/file-deps.ts';
 import { findTool } from './files/find-tool.ts';
 import { grepTool } from './files/grep-tool.ts';
 import { lsTool } from './files/ls-tool.ts';
@@ -60,7 +61,7 @@ export function openTools(deps: ToolsDeps): Tools {
     detected ??= detectSandbox(spawn, clock);
     return detected;
   };
-  const files = { clock, newId, spool, homes: [home, deps.outputFolder] };
+  const files = { clock, newId, spool, homes: keepHidden([home, deps.outputFolder]) };
   const exec: ExecDeps = {
     ...files,
     settings: {

@@ -1,4 +1,6 @@
 // What the file tools share: the bounds of the workspace, where long output goes, and how names for drafts are made.
+import { realpathSync, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Spool } from '../spool.ts';
 import { ToolError, type ToolPlace } from '../tool.ts';
@@ -8,8 +10,27 @@ export interface FileDeps {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly spool: Spool;
-  /** Folders that no tool enters: Tenon's home. */
-  readonly homes: readonly string[];
+  /** Real paths of the folders that no tool enters: Tenon's home. Throws ToolError when one of them is not where it was. */
+  readonly homes: () => Promise<readonly string[]>;
+}
+
+/**
+ * The folders by what they are, not only by their names: a program that renames a folder above one of them would otherwise
+ * bring it out of hiding.
+ */
+export function keepHidden(folders: readonly string[]): () => Promise<readonly string[]> {
+  const known = folders.map((folder) => {
+    const { dev, ino } = statSync(folder);
+    return { real: realpathSync(folder), dev, ino };
+  });
+  return () =>
+    Promise.all(
+      known.map(async ({ real, dev, ino }) => {
+        const found = await stat(real).catch(() => undefined);
+        if (found?.dev === dev && found.ino === ino) return real;
+        throw new ToolError('MOVED', `Tenon's own folder ${real} is not where it was; no tool works until the gateway is restarted`);
+      }),
+    );
 }
 
 export interface Located {
@@ -18,7 +39,7 @@ export interface Located {
 }
 
 export async function locateIn(place: ToolPlace, path: string, { homes }: FileDeps): Promise<Located> {
-  const boundary = await boundaryOf(place.workspace, homes);
+  const boundary = await boundaryOf(place.workspace, await homes());
   return { boundary, spot: await locate(path, boundary) };
 }
 

@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -24,7 +25,7 @@ import { createSpool } from '../spool.ts';
 import type { PreparedCall, Tool, ToolOutput } from '../tool.ts';
 import { applyPatchTool } from './apply-patch-tool.ts';
 import { editTool } from './edit-tool.ts';
-import type { FileDeps } from './file-deps.ts';
+import { type FileDeps, keepHidden } from './file-deps.ts';
 import { findTool } from './find-tool.ts';
 import { compileGlob } from './glob.ts';
 import { grepTool } from './grep-tool.ts';
@@ -50,7 +51,12 @@ function world(): World {
   for (const folder of [root, home]) mkdirSync(folder);
   writeFileSync(join(home, 'token'), 'canary-token');
   writeFileSync(join(base, 'outside.txt'), 'canary-outside');
-  const deps: FileDeps = { clock: systemClock, newId: randomId, homes: [home], spool: createSpool(join(base, 'spool'), randomId) };
+  const deps: FileDeps = {
+    clock: systemClock,
+    newId: randomId,
+    homes: keepHidden([home]),
+    spool: createSpool(join(base, 'spool'), randomId),
+  };
   const place = { sessionKey: 'agent:main:x', agentId: 'main', runId: 'r', callId: 'c', workspace: root };
   const prepare: World['prepare'] = async (make, args) => make(deps).prepare(args, place);
   const run = async (make: (deps: FileDeps) => Tool, args: JsonObject, signal = new AbortController().signal) =>
@@ -152,6 +158,18 @@ test('search and lists do not follow links and do not enter the folder of Tenon'
   assert.equal(await files.call(grepTool, { pattern: 'canary' }), 'No matches');
   assert.equal(await files.call(findTool, { glob: '**' }), 'Nothing found');
   assert.equal(await files.call(lsTool, {}), 'link.txt  (link or device)\nup  (link or device)');
+});
+
+test("Tenon's folder stays hidden when a folder above it is renamed", async () => {
+  using files = world();
+  mkdirSync(join(files.root, 'deep', 'home'), { recursive: true });
+  writeFileSync(join(files.root, 'deep', 'home', 'token'), 'canary-token');
+  const hidden = keepHidden([join(files.root, 'deep', 'home')]);
+  assert.deepEqual(await hidden(), [join(files.root, 'deep', 'home')]);
+  renameSync(join(files.root, 'deep'), join(files.root, 'moved'));
+  await assert.rejects(hidden(), { code: 'MOVED' });
+  mkdirSync(join(files.root, 'deep', 'home'), { recursive: true });
+  await assert.rejects(hidden(), { code: 'MOVED' }, 'another folder under the same name');
 });
 
 test('a FIFO or a device is refused at once', async () => {

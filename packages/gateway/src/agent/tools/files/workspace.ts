@@ -29,11 +29,11 @@ const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 /** A FIFO would wait for its other end. */
 const NONBLOCK = constants.O_NONBLOCK ?? 0;
 
-export async function boundaryOf(workspace: string, homes: readonly string[]): Promise<Boundary> {
+/** `hidden` are real paths. */
+export async function boundaryOf(workspace: string, hidden: readonly string[]): Promise<Boundary> {
   const root = await realpath(workspace).catch((error: Error) => {
     throw new ToolError('WORKSPACE', `The workspace cannot be opened: ${error.message}`);
   });
-  const hidden = await Promise.all(homes.map((home) => realpath(home).catch(() => resolve(home))));
   if (dirname(root) === root) throw new ToolError('WORKSPACE', 'The workspace is the whole file system; choose a folder');
   if (hidden.includes(root)) throw new ToolError('WORKSPACE', "The workspace is Tenon's own folder; choose another");
   return { root, hidden };
