@@ -427,11 +427,11 @@ describe('conversations in the terminal', () => {
       chat.write('Run sleep 300\r');
       await chat.until(/exec {2}sleep 300 {2}running/);
       chat.write('What are you?\r');
-      await chat.until(/queued: the agent is busy/);
+      await chat.until(/queued: What are you\?/);
       chat.since();
       chat.write('\u0003');
       await chat.until(/stopping the turn/);
-      await chat.until(/I am the demo model/);
+      await chat.until(/› What are you\?[\s\S]*I am the demo model/);
       chat.since();
       chat.write('/st\t');
       await chat.until(/\/status {2}\/stop/);

@@ -1,7 +1,7 @@
 // One session as a client is in it: connected, in step with every other surface, across restarts of the gateway. What is
 // published goes to the follower; what was missed is read anew.
 import type { Client, ClientState } from '@tenon/client';
-import type { CommandInfo, Decision, Result, ThinkingLevel } from '@tenon/protocol';
+import type { CommandInfo, Decision, Result } from '@tenon/protocol';
 import { createFollower, type Follower, type Show } from './follow.ts';
 
 export const followedEvents = [
@@ -14,11 +14,6 @@ export const followedEvents = [
   'snapshot-required',
 ] as const;
 
-export interface Sending {
-  readonly model?: string;
-  readonly thinking?: ThinkingLevel;
-}
-
 export interface Sent {
   readonly runId: string;
   readonly status: Result<'chat.send'>['status'];
@@ -30,8 +25,8 @@ export interface Conversation {
   readonly follower: Follower;
   /** Shows the last messages, and what is under way. */
   open(messages: number): Promise<void>;
-  /** The text is not shown again when it comes back as an entry. */
-  send(text: string, more?: Sending): Promise<Sent>;
+  /** `shown`: the text stands on the screen and is not shown again when it comes back as an entry. */
+  send(text: string, shown: boolean): Promise<Sent>;
   /** The answer of a slash command; `/new` leads to another session. */
   command(text: string): Promise<string>;
   commands(): Promise<CommandInfo[]>;
@@ -172,10 +167,9 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
       return follower;
     },
     open,
-    async send(text, more = {}) {
-      const runId = newId();
-      follower.own(text);
-      const params = { sessionKey, message: text, idempotencyKey: runId, ...more };
+    async send(text, shown) {
+      if (shown) follower.own(text);
+      const params = { sessionKey, message: text, idempotencyKey: newId() };
       const sent = await inSession(() => client.call('chat.send', params, { timeoutMs: callMs }));
       if (sent.sessionKey !== sessionKey) await moveTo(sent.sessionKey);
       return { runId: sent.runId, status: sent.status, ...(sent.reply === undefined ? {} : { reply: sent.reply }) };

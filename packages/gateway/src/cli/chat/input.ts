@@ -41,6 +41,7 @@ export interface LineJoiner {
   /** What was begun, and forgets it. */
   take(): string;
   readonly isOpen: boolean;
+  readonly lines: readonly string[];
 }
 
 export function createLineJoiner(): LineJoiner {
@@ -48,6 +49,9 @@ export function createLineJoiner(): LineJoiner {
   return {
     get isOpen() {
       return begun.length > 0;
+    },
+    get lines() {
+      return begun;
     },
     add(line, pasted = false) {
       // Two backslashes are one that was meant.

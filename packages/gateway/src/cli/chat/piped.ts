@@ -64,7 +64,7 @@ async function tell(input: { readonly kind: 'command' | 'message'; readonly text
     print(await conversation.command(input.text));
     return exitCodes.ok;
   }
-  const sent = await conversation.send(input.text);
+  const sent = await conversation.send(input.text, true);
   if (sent.status === 'handled') {
     if (sent.reply !== undefined) print(sent.reply);
     return exitCodes.ok;

@@ -112,10 +112,8 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
       }
     }
     const text = joiner.add(line, isPasting);
-    if (text === undefined) {
-      screen.line(`${style('cyan', sign)}${line}`);
-      return showPrompt();
-    }
+    view.draft(isLive ? joiner.lines : []);
+    if (text === undefined) return showPrompt();
     enqueue(() => say(text));
   }
 
@@ -128,7 +126,9 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
     const input = readInput(text, known.length === 0 ? undefined : known);
     if (input.kind === 'nothing') return;
     if (typed.length < MOST_TYPED && !text.includes('\n')) typed.push(text);
-    if (live) view.typed(text);
+    // In the middle of an answer a message would tear it apart: it is shown when it is told to the agent.
+    const shown = !isLive || !view.isBusy || input.kind !== 'message';
+    if (live && shown) view.typed(text);
     if (input.kind === 'quit') return left.resolve(exitCodes.ok);
     if (input.kind === 'wrong') return view.problem(input.reason);
     if (!conversation) return;
@@ -137,9 +137,11 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
       if (input.text.startsWith('/help')) view.note(HELP);
       return;
     }
-    const sent = await conversation.send(input.text);
+    const sent = await conversation.send(input.text, shown);
     if (sent.status === 'handled' && sent.reply !== undefined) view.note(sent.reply);
-    if (sent.status === 'queued') view.note('(queued: the agent is busy)');
+    if (sent.status !== 'queued') return;
+    if (shown) view.note('(queued: the agent is busy)');
+    else view.queued(sent.runId, input.text);
   }
 
   async function decide({ id }: Approval, decision: Decision): Promise<void> {
@@ -157,6 +159,7 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
       return;
     }
     joiner.take();
+    view.draft([]);
     stash.drop();
     view.note('Ctrl-C again, or Ctrl-D, leaves');
     showPrompt();

@@ -24,6 +24,10 @@ export interface ViewOptions {
 export interface View extends Show {
   /** Somebody typed this here. */
   typed(text: string): void;
+  /** A message from here that waits for its turn: it is shown with the others when it is told to the agent. */
+  queued(runId: string, text: string): void;
+  /** Lines of a message that is not whole yet. */
+  draft(lines: readonly string[]): void;
   /** Says again how long things take. */
   refresh(): void;
   /** An answer that was given here: the event that follows is no news. */
@@ -34,12 +38,16 @@ export interface View extends Show {
 }
 
 const MOST_CARDS = 4;
+const MOST_QUEUED = 3;
+const MOST_DRAFT = 8;
 
 export function createView({ screen, style, verbose, now, canAnswer, sign, onChange }: ViewOptions): View {
   const working = new Map<string, { readonly card: Card; readonly since: number }>();
   const runs = new Set<string>();
   const questions = new Map<string, Approval>();
   const answeredHere = new Set<string>();
+  const waiting = new Map<string, string>();
+  let drafted: readonly string[] = [];
   let busySince = 0;
 
   const cardStyle = () => ({ style, width: screen.width, verbose });
@@ -55,6 +63,9 @@ export function createView({ screen, style, verbose, now, canAnswer, sign, onCha
     } else if (runs.size > 0) {
       rows.push(style('dim', `working ${spell(now() - busySince)} · Ctrl-C stops it`));
     }
+    const queued = [...waiting.values()].map((text) => style('dim', `queued: ${oneLine(text, screen.width)}`));
+    if (queued.length > MOST_QUEUED) queued.splice(MOST_QUEUED, queued.length, style('dim', `and ${waiting.size - MOST_QUEUED} more`));
+    rows.push(...queued, ...drafted.slice(-MOST_DRAFT).map((line) => style('cyan', `${sign}${oneLine(line, screen.width)}`)));
     screen.footer(rows);
   }
 
@@ -77,6 +88,14 @@ export function createView({ screen, style, verbose, now, canAnswer, sign, onCha
       return runs.size > 0;
     },
     refresh,
+    queued(runId, text) {
+      waiting.set(runId, text);
+      refresh();
+    },
+    draft(lines) {
+      drafted = lines;
+      refresh();
+    },
     typed(text) {
       for (const [index, line] of safeLines(text).entries()) screen.line(`${style('cyan', index === 0 ? sign : '  ')}${line}`);
     },
@@ -94,6 +113,8 @@ export function createView({ screen, style, verbose, now, canAnswer, sign, onCha
       refresh();
     },
     said(text, by) {
+      const told = [...waiting].find(([, each]) => each === text);
+      if (told) waiting.delete(told[0]);
       const [first = '', ...rest] = safeLines(text);
       screen.line(`${style('cyan', sign)}${by === undefined ? '' : style('dim', `${oneLine(by, 40)}: `)}${first}`);
       for (const line of rest) screen.line(`  ${line}`);
@@ -111,6 +132,7 @@ export function createView({ screen, style, verbose, now, canAnswer, sign, onCha
     },
     ended(runId, end) {
       runs.delete(runId);
+      waiting.delete(runId);
       if (runs.size === 0) working.clear();
       const text = endText(end);
       if (text !== undefined) screen.line(style(end?.kind === 'aborted' ? 'dim' : 'red', text));
