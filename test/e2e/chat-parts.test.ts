@@ -253,6 +253,32 @@ const findMarkup = `(() => {
   return found;
 })()`;
 
+test('a text that nobody could read takes nothing else away', async () => {
+  await using shown = await open();
+  const { page } = shown;
+  const deep = [
+    '>'.repeat(5_000),
+    '- '.repeat(3_000),
+    `${'*_'.repeat(990)}x${'_*'.repeat(990)}`,
+    '['.repeat(3_900),
+    '**a*b'.repeat(790),
+    '![a]('.repeat(900),
+  ];
+  const items = deep.map((text, index) => ({
+    kind: 'assistant',
+    key: `deep${index}`,
+    agent: 'main',
+    at: 0,
+    text: `${text} end${index}`,
+    streaming: false,
+  }));
+  for (const [index, item] of items.entries()) {
+    await show(page, { name: 'items', items: [item, ...talk(2)] });
+    assert.match(await page.locator('.row').first().innerText(), new RegExp(`end${index}`));
+    assert.ok(await page.getByText('question 0').isVisible());
+  }
+});
+
 test('links open pages and mail, and say so when they go elsewhere than they read; the rest is text', async () => {
   verifies('S64');
   await using shown = await open();

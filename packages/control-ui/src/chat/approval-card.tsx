@@ -71,6 +71,8 @@ export function ApprovalCard(props: ApprovalCardProps): ReactNode {
 
 function PendingCard(props: ApprovalCardProps): ReactNode {
   const { approval, now, onDecide, deciding, error, decideReason, focusOnMount = false, shortcuts = true, variant = 'inline' } = props;
+  // In the inbox it stands right below the title of the page, in a conversation one level deeper.
+  const Heading = variant === 'detail' ? 'h2' : 'h3';
   const titleId = useId();
   const factsId = useId();
   const reasonId = useId();
@@ -116,9 +118,9 @@ function PendingCard(props: ApprovalCardProps): ReactNode {
       >
         <div className="approval-top">
           <Icon name="shield" className="tone-warn" />
-          <h3 id={titleId} ref={titleRef} tabIndex={-1}>
+          <Heading id={titleId} className="approval-title" ref={titleRef} tabIndex={-1}>
             <VisibleText text={approval.title} />
-          </h3>
+          </Heading>
           <span className="clock" title={`Until ${exactTime(approval.expiresAt)}`}>
             <Icon name="hourglass" size={14} />
             {timeLeft(approval.expiresAt - now)}
@@ -278,7 +280,7 @@ function RuleToAdd({ approval }: { readonly approval: Approval }): ReactNode {
   if (approval.cwd !== undefined) parts.push(`cwd ${visible(approval.cwd)}`);
   return (
     <section className="rule-to-add">
-      <h3>What “Always for exactly this” would add</h3>
+      <h2 className="rule-to-add-title">What “Always for exactly this” would add</h2>
       <p>One standing rule. It matches everything above, letter by letter. A different argument asks again.</p>
       <pre>
         {parts.join('  ')}

@@ -145,7 +145,10 @@ function OpenComposer(props: ComposerProps): ReactNode {
         send();
       }}
       onKeyDown={onEscape}
-      onDragOver={(event) => event.preventDefault()}
+      onDragOver={(event) => {
+        // Text that is dragged into the field stays the browser's business.
+        if (event.dataTransfer.types.includes('Files')) event.preventDefault();
+      }}
       onDrop={onDrop}
     >
       {offered.length > 0 && <CommandList id={listId} commands={offered} active={offered.indexOf(chosen!)} onChoose={complete} />}

@@ -1,6 +1,6 @@
 // Somebody's Markdown, as text and structure only: no HTML, no ids, classes or styles of theirs, no address that does more
 // than open a page, and nothing loaded from another host.
-import { memo, type ReactNode, useMemo, useState } from 'react';
+import { Component, memo, type ReactNode, useMemo, useState } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import { Icon } from '../icons.tsx';
@@ -28,20 +28,47 @@ export const Markdown = memo(function Markdown({ text, streaming = false, onCopy
           <CodeBlock key={index} text={piece.text} language={piece.language} onCopy={onCopy} />
         ) : (
           // biome-ignore lint/suspicious/noArrayIndexKey: as above
-          <Piece key={index} text={piece.text} />
+          <Piece key={index} text={piece.text} plain={piece.kind === 'plain'} />
         ),
       )}
     </div>
   );
 });
 
-const Piece = memo(function Piece({ text }: { readonly text: string }): ReactNode {
+const Piece = memo(function Piece({ text, plain }: { readonly text: string; readonly plain: boolean }): ReactNode {
+  if (plain) return <p className="plain-text">{text}</p>;
   return (
-    <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[keepOnlyStructure]} urlTransform={unchanged} components={components}>
-      {text}
-    </ReactMarkdown>
+    <Readable text={text}>
+      <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[keepOnlyStructure]} urlTransform={unchanged} components={components}>
+        {text}
+      </ReactMarkdown>
+    </Readable>
   );
 });
+
+interface ReadableProps {
+  readonly text: string;
+  readonly children: ReactNode;
+}
+
+/** A text that cannot be read as Markdown is shown as it is: nobody's words take the page away. */
+class Readable extends Component<ReadableProps, { readonly failed: string | undefined }> {
+  override state = { failed: undefined };
+
+  static getDerivedStateFromError(): { failed: string } {
+    return { failed: '' };
+  }
+
+  override componentDidCatch(): void {
+    this.setState({ failed: this.props.text });
+  }
+
+  override render(): ReactNode {
+    const { failed } = this.state as { failed: string | undefined };
+    if (failed !== undefined && (failed === '' || failed === this.props.text)) return <p className="plain-text">{this.props.text}</p>;
+    return this.props.children;
+  }
+}
 
 interface CodeBlockProps {
   readonly text: string;
@@ -134,13 +161,11 @@ const components: Components = {
       {checked && <Icon name="check" size={14} />}
     </span>
   ),
-  // The page has its own headings: those of an answer begin below them.
+  // The page has its own headings: those of an answer begin below them, and skip no level at the start.
   h1: ({ children }) => <h3>{children}</h3>,
   h2: ({ children }) => <h3>{children}</h3>,
-  h3: ({ children }) => <h4>{children}</h4>,
-  h4: ({ children }) => <h5>{children}</h5>,
-  h5: ({ children }) => <h6>{children}</h6>,
-  h6: ({ children }) => <h6>{children}</h6>,
+  h3: ({ children }) => <h3>{children}</h3>,
+  h4: ({ children }) => <h4>{children}</h4>,
 };
 
 function plainText(node: Node | undefined): string {

@@ -16,3 +16,10 @@ test('Markdown is spoken without its signs', () => {
   assert.equal(spoken('- one\n- two'), 'one two');
   assert.equal(spoken('See:\n```ts\nconst a = 1;\n```\nDone'), 'See: Code block. Done');
 });
+
+test('texts made to be slow are read in one go', { timeout: 20_000 }, () => {
+  for (const text of ['['.repeat(200_000), '.)'.repeat(100_000), '\n '.repeat(100_000), '```\n'.repeat(50_000), '[a]('.repeat(50_000)]) {
+    spoken(text);
+    finishedUpTo(text, 0);
+  }
+});

@@ -12,11 +12,14 @@ export function finishedUpTo(text: string, from: number): number {
 
 /** Markdown as it is spoken: without its signs, code blocks only named. */
 export function spoken(markdown: string): string {
-  return markdown
-    .replace(/(^|\n)(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:\n\2|$)/g, '$1Code block. ')
-    .replace(/!?\[([^\]\n]*)\]\([^)\n]*\)/g, '$1')
-    .replace(/^[ \t]*(?:[-*+]|#{1,6}|>)[ \t]+/gm, '')
-    .replace(/[*_`|~]+/g, '')
-    .replace(/\s+/g, ' ')
-    .trim();
+  return (
+    markdown
+      .replace(/(^|\n)(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:\n\2|$)/g, '$1Code block. ')
+      // Bounded, so that a text of nothing but brackets is read once and not once for each.
+      .replace(/!?\[([^\]\n]{0,200})\]\([^)\n]{0,2000}\)/g, '$1')
+      .replace(/^[ \t]*(?:[-*+]|#{1,6}|>)[ \t]+/gm, '')
+      .replace(/[*_`|~]+/g, '')
+      .replace(/\s+/g, ' ')
+      .trim()
+  );
 }

@@ -21,6 +21,7 @@ test('a fence is cut out with its language, open or closed', () => {
   assert.deepEqual(texts('see\n\n```\nnot over'), ['see', '|not over']);
   assert.deepEqual(texts('````\n```\n````'), ['|```']);
   assert.deepEqual(texts('~~~ py x\na\n~~~'), ['py|a']);
+  assert.deepEqual(texts('- a\n- b\n\n```\nx\n```'), ['- a\n- b', '|x']);
 });
 
 test('a fence inside a list or a quote stays with it', () => {
@@ -46,5 +47,27 @@ test('nothing is lost', () => {
       letters(text),
       JSON.stringify(text),
     );
+  }
+});
+
+test('what would take long to read is shown as it is', () => {
+  const kinds = (text: string) => splitMarkdown(text).map((piece) => piece.kind);
+  for (const text of ['>'.repeat(5_000), '- '.repeat(3_000), '**a*b'.repeat(10_000), '|a'.repeat(5_000), 'word\n'.repeat(20_000)]) {
+    assert.deepEqual(kinds(`fine\n\n${text}`).at(-1), 'plain', text.slice(0, 10));
+  }
+  assert.deepEqual(kinds('> > > quoted\n\n- a\n  - b\n    - c'), ['markdown']);
+  assert.deepEqual(kinds('a '.repeat(300_000)), ['plain']);
+});
+
+test('texts made to be slow are cut in one go', { timeout: 20_000 }, () => {
+  for (const text of [
+    `\`\`\`${' '.repeat(200_000)}x`,
+    ' '.repeat(200_000),
+    '- '.repeat(100_000),
+    '> \n\n'.repeat(50_000),
+    '[a'.repeat(100_000),
+    '- ```\n\n'.repeat(20_000),
+  ]) {
+    splitMarkdown(text);
   }
 });

@@ -2,36 +2,43 @@
 // piece on. A cut is made only where both sides mean the same alone; in doubt there is none.
 
 export type Piece =
-  | { readonly kind: 'markdown'; readonly text: string }
+  | { readonly kind: 'markdown' | 'plain'; readonly text: string }
   | { readonly kind: 'code'; readonly language: string; readonly text: string };
 
-const FENCE = /^(`{3,}|~{3,})[ \t]*([^`]*?)[ \t]*$/;
+const FENCE = /^(`{3,}|~{3,})(.*)$/;
 const LIST_OR_CONTINUED = /^(?:[ \t]|[-*+][ \t]|\d{1,9}[.)][ \t]|>)/;
 // What a link definition or a footnote says holds in the whole text.
 const REFERS = /^ {0,3}\[[^\]\n]+\]:/m;
 // An HTML block of these kinds goes on over blank lines.
 const SPANS_BLANKS = /^ {0,3}<(?:script|pre|style|textarea|!--|\?|![a-z]|!\[CDATA\[)/im;
 
+// Reading Markdown can take time that grows with the square of its length: of its signs, its levels, its cells.
+const WHOLE_CHARS = 500_000;
+const PIECE_CHARS = 60_000;
+const SIGNS = 4_000;
+const DEEP = /^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]*){24}|^[ \t]{96,}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t])/m;
+
 export function splitMarkdown(text: string): readonly Piece[] {
-  if (REFERS.test(text) || SPANS_BLANKS.test(text)) return [{ kind: 'markdown', text }];
+  if (text.length > WHOLE_CHARS) return [{ kind: 'plain', text }];
+  if (REFERS.test(text) || SPANS_BLANKS.test(text)) return [markdown(text)];
   const pieces: Piece[] = [];
   const lines = text.split('\n');
   let pending: string[] = [];
   const flush = () => {
-    if (pending.some((line) => line.trim() !== '')) pieces.push({ kind: 'markdown', text: pending.join('\n') });
+    if (pending.some((line) => line.trim() !== '')) pieces.push(markdown(pending.join('\n')));
     pending = [];
   };
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]!;
     const fence = FENCE.exec(line);
-    // A fence after a line of a list or a quote may belong to it; such a piece stays one.
+    // One at the very left ends lists and quotes; only inside another fence it is text.
     const opens = fence && (fence[1]![0] === '~' || !fence[2]!.includes('`'));
-    if (opens && !inContainer(pending)) {
+    if (opens && !openFence(pending)) {
       flush();
       const body: string[] = [];
       const closing = new RegExp(`^ {0,3}${fence[1]![0]}{${fence[1]!.length},}[ \\t]*$`);
       for (at++; at < lines.length && !closing.test(lines[at]!); at++) body.push(lines[at]!);
-      pieces.push({ kind: 'code', language: language(fence[2]!), text: body.join('\n') });
+      pieces.push({ kind: 'code', language: language(fence[2]!.trim()), text: body.join('\n') });
       continue;
     }
     const breaks = line.trim() !== '' && at > 0 && lines[at - 1]!.trim() === '' && !LIST_OR_CONTINUED.test(line);
@@ -42,9 +49,11 @@ export function splitMarkdown(text: string): readonly Piece[] {
   return pieces;
 }
 
-/** Whether a line after these could belong to a list, a quote or an indented fence that they began. */
-function inContainer(lines: readonly string[]): boolean {
-  return openFence(lines) || lines.some((line) => LIST_OR_CONTINUED.test(line));
+/** A piece that would take long to read, or more levels than anybody writes, is shown as the text that it is. */
+function markdown(text: string): Piece {
+  const signs = text.length > SIGNS ? (text.match(/[*_~[\]|`!<>]/g)?.length ?? 0) : 0;
+  const tangled = signs > SIGNS || text.length > PIECE_CHARS || DEEP.test(text);
+  return { kind: tangled ? 'plain' : 'markdown', text };
 }
 
 /** Whether an indented or quoted fence among these lines is still open. */

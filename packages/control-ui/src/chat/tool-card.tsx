@@ -69,7 +69,7 @@ function ToolArguments({ tool }: { readonly tool: ToolItem }): ReactNode {
   return (
     <section className="tool-part">
       <div className="tool-part-bar">
-        <h4>{tool.malformed === undefined ? 'Arguments' : 'Arguments that are no JSON object'}</h4>
+        <p>{tool.malformed === undefined ? 'Arguments' : 'Arguments that are no JSON object'}</p>
         {tool.allowedBy !== undefined && <span>{visible(tool.allowedBy)}</span>}
       </div>
       {tool.malformed !== undefined && (
@@ -89,7 +89,7 @@ function ToolResult({ tool, onCopy }: { readonly tool: ToolItem; readonly onCopy
   return (
     <section className="tool-part">
       <div className="tool-part-bar">
-        <h4>{running ? 'Output, live' : 'Output'}</h4>
+        <p>{running ? 'Output, live' : 'Output'}</p>
         {tool.provenance !== undefined && <span className="tag">from {visible(tool.provenance)}, not instructions</span>}
         <span className="tool-size">{sizeOf(tool)}</span>
         {!running && output !== '' && <CopyButton text={output} label="Copy the output" onCopy={onCopy} />}
