@@ -78,6 +78,9 @@ function* readTranscript(text: string): Generator<void, Imported> {
   let sawHeader = false;
   for (const line of linesOf(text)) {
     lineNumber++;
+    // The header and a line for each entry, those that are left out and empty ones included: the work is bounded before it is done.
+    if (lineNumber > limits.importEntries.value + 1)
+      refuse(lineNumber, `is one more than the ${limits.importEntries.value} entries of an import`);
     if (lineNumber % LINES_AT_A_TIME === 0) yield;
     if (line.trim() === '') continue;
     const parsed = parseJson(line, { depth: limits.jsonDepth.value, keys: limits.jsonKeys.value });
@@ -147,7 +150,8 @@ function toEntry(line: JsonObject, number: number): Entry | undefined {
   const at = toTime(timestamp, number);
   const body =
     type === 'message' ? { message: toMessage(rest.message, at, number) } : type === 'custom_message' ? toCustomMessage(rest) : rest;
-  const { fromHook: _, ...fields } = body as JsonObject;
+  // Which run said something is known by the gateway that ran it.
+  const { fromHook: _, runId: _run, ...fields } = body as JsonObject;
   const entry = {
     id,
     parentId: parentId ?? null,
