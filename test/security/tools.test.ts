@@ -319,8 +319,9 @@ test('S73 S36 web_fetch reaches public addresses only, checked after resolving a
       answer = () => ({ status: 302, location });
       await refused(fetch('http://example.com/'), location);
     }
-    answer = (url) => ({ status: 302, location: url.replace('http://', 'http://') });
-    await refused(fetch('https://example.com/'), 'https to http');
+    answer = (url) => (url.endsWith('/start') ? { status: 302, location: 'http://example.com/plain' } : {});
+    await assert.rejects(fetch('https://example.com/start'), /from https to http/);
+    assert.match(JSON.stringify(await fetch('http://example.com/start')), /page/);
     answer = () => ({ status: 307, location: 'http://example.com/again' });
     await refused(fetch('http://example.com/'), 'without end');
     answer = (url) => (url.includes('start.test') ? { status: 301, location: 'https://other.test/' } : {});

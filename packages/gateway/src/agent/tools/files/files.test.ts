@@ -196,6 +196,19 @@ test('a link that is put in place between check and use leads nowhere', async ()
   assert.ok(!existsSync(join(files.base, 'made')));
 
   rmSync(join(files.root, 'folder'));
+  files.put('outer/inner/a.txt', 'mine');
+  const above = [
+    await files.prepare(readTool, { path: 'outer/inner/a.txt' }),
+    await files.prepare(writeTool, { path: 'outer/inner/a.txt', content: 'new' }),
+    await files.prepare(lsTool, { path: 'outer/inner' }),
+  ];
+  rmSync(join(files.root, 'outer'), { recursive: true });
+  mkdirSync(join(files.base, 'inner'));
+  writeFileSync(join(files.base, 'inner', 'a.txt'), 'canary');
+  symlinkSync(files.base, join(files.root, 'outer'));
+  for (const call of above) await assert.rejects(call.run(io), { name: 'ToolError' });
+  assert.equal(readFileSync(join(files.base, 'inner', 'a.txt'), 'utf8'), 'canary');
+
   files.put('folder/a.txt', 'mine');
   const again = await files.prepare(readTool, { path: 'folder/a.txt' });
   rmSync(join(files.root, 'folder/a.txt'));

@@ -1,6 +1,6 @@
 // `grep`: lines that fit a regular expression. The engine needs time in proportion to the text, whatever the pattern
 // (re2js); the number of files, bytes, matches and seconds is bounded all the same.
-import { RE2JS } from 're2js';
+import type { RE2JS } from 're2js';
 import { Type } from 'typebox';
 import { closed, defineTool, said } from '../define.ts';
 import { firstPage } from '../spool.ts';
@@ -45,7 +45,7 @@ export function grepTool(deps: FileDeps): Tool {
     parallelSafe: true,
     async prepare({ pattern, path = '.', glob, ignoreCase = false, context = 0 }, place) {
       const located = await locateFolder(place, path, deps);
-      const expression = compilePattern(pattern, ignoreCase);
+      const expression = await compilePattern(pattern, ignoreCase);
       const wanted = glob === undefined ? () => true : compileGlob(glob);
       return {
         subject: pattern.slice(0, 100),
@@ -58,8 +58,10 @@ export function grepTool(deps: FileDeps): Tool {
   });
 }
 
-function compilePattern(pattern: string, ignoreCase: boolean): RE2JS {
+/** The engine and its tables of letters are loaded with the first search. */
+async function compilePattern(pattern: string, ignoreCase: boolean): Promise<RE2JS> {
   if (pattern.length > MAX_PATTERN) throw new ToolError('BAD_PATTERN', `The pattern is longer than ${MAX_PATTERN} characters`);
+  const { RE2JS } = await import('re2js');
   try {
     return RE2JS.compile(pattern, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
   } catch (error) {
