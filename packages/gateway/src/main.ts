@@ -1,6 +1,7 @@
 // Runs the gateway as a process: says where it is, and stops when told. What is heavy is loaded when it is needed.
 import { flushCompileCache } from 'node:module';
 import type { Config } from './config.ts';
+import { giveBackSoon } from './kernel/give-back.ts';
 import { version } from './version.ts';
 
 export { adoptWriterThread } from './store/sqlite-thread.ts';
@@ -27,6 +28,7 @@ export async function runGateway({ config, json, token }: RunOptions): Promise<n
   }
   // A gateway that is killed never gets to write its compile cache at exit.
   setImmediate(flushCompileCache);
+  giveBackSoon();
   await gateway.stopped;
   return 0;
 }

@@ -2,6 +2,7 @@
 // The main thread keeps reading and serving meanwhile.
 import { parentPort } from 'node:worker_threads';
 import { faultpoint } from '../kernel/fault.ts';
+import { giveBackSoon } from '../kernel/give-back.ts';
 import { makesRoom, operationOf, type WriteRequest } from './operations.ts';
 import { type AuditHead, sql } from './sql.ts';
 import { integrityFault, limitSize, type OpenOptions, openDatabase, openReader } from './sqlite-file.ts';
@@ -32,7 +33,10 @@ export type FromWriter =
 const port = parentPort;
 const reply = (message: FromWriter) => port?.postMessage(message);
 port?.once('message', (message: ToWriter) => {
-  if (message.kind === 'open') serve(message.options);
+  if (message.kind === 'open') {
+    serve(message.options);
+    giveBackSoon();
+  }
   if (message.kind === 'check') reply({ kind: 'checked', fault: checkFile(message.file) });
 });
 
