@@ -184,7 +184,7 @@ test('sessions are renamed, pinned, forked, exported, archived and deleted', asy
   await page.getByText('Deleted').waitFor();
 
   await page.goto(`${gateway.url}/#/sessions`);
-  await page.locator('input[type=file]').setInputFiles(file);
+  await page.getByLabel('File to import').setInputFiles(file);
   await page.getByText('What time is it?').last().waitFor();
   await menu('Archive');
   await page.getByText('Say something to start').waitFor();

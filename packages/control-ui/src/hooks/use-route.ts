@@ -12,11 +12,13 @@ export function useRoute(): Route {
   return useMemo(() => parseRoute(hash), [hash]);
 }
 
-/** Whether the last change of the address was made by a person: then focus goes to the title of what it opened. */
-let movedByPerson = true;
+let replacedHash: string | undefined;
 
-export function wasMovedByPerson(): boolean {
-  return movedByPerson;
+/** Whether the page itself changed the address to what it is now; asked once for each change. Then the focus stays where it is. */
+export function wasReplaced(): boolean {
+  const isOwn = replacedHash === location.hash;
+  replacedHash = undefined;
+  return isOwn;
 }
 
 export function navigate(route: Route, how: 'push' | 'replace' = 'push'): void {
@@ -27,7 +29,6 @@ export function navigate(route: Route, how: 'push' | 'replace' = 'push'): void {
     return;
   }
   history.replaceState(null, '', hash);
-  movedByPerson = false;
+  replacedHash = hash;
   dispatchEvent(new HashChangeEvent('hashchange'));
-  movedByPerson = true;
 }

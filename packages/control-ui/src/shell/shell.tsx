@@ -3,7 +3,7 @@
 import { lazy, type ReactNode, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useApp, usePage } from '../hooks/page-context.ts';
 import { useMedia, usePreferences, widths } from '../hooks/use-browser.ts';
-import { navigate, useRoute, wasMovedByPerson } from '../hooks/use-route.ts';
+import { navigate, useRoute, wasReplaced } from '../hooks/use-route.ts';
 import { Skeleton } from '../parts/states.tsx';
 import { Toasts } from '../parts/toasts.tsx';
 import { pendingApprovals } from '../state/app-state.ts';
@@ -152,25 +152,18 @@ const MOST_FRAMES_FOR_A_VIEW = 300;
 function useFocusOnTitle(route: Route, main: RefObject<HTMLElement | null>): void {
   const place = route.view === 'chat' ? `chat ${route.sessionKey ?? ''}` : route.view;
   const before = useRef(place);
-  const byPerson = useRef(false);
-  useEffect(() => {
-    const note = () => {
-      byPerson.current = wasMovedByPerson();
-    };
-    addEventListener('hashchange', note);
-    return () => removeEventListener('hashchange', note);
-  }, []);
   useEffect(() => {
     if (before.current === place) return;
     before.current = place;
-    if (!byPerson.current) return;
+    if (wasReplaced()) return;
     let frame = 0;
     let triesLeft = MOST_FRAMES_FOR_A_VIEW;
-    // The view may still be loading: its title is what the focus waits for.
+    // The view may still be loading, and the one before it is hidden until then: the focus waits for a title that is seen.
+    const isSeen = (element: Element | null | undefined) => element != null && element.getClientRects().length > 0;
     const look = (): void => {
       const title = main.current?.querySelector<HTMLElement>('h1');
-      if (document.activeElement?.closest('.composer')) return;
-      if (title && !document.querySelector('dialog[open]')) title.focus({ preventScroll: true });
+      if (isSeen(document.activeElement?.closest('.composer'))) return;
+      if (title && isSeen(title) && !document.querySelector('dialog[open]')) title.focus({ preventScroll: true });
       else if (--triesLeft > 0) frame = requestAnimationFrame(look);
     };
     frame = requestAnimationFrame(look);

@@ -49,7 +49,7 @@ function offlineReason(connection: Extract<Connection, { kind: 'offline' }>, now
     connection.retryAt === undefined ? 'Trying now.' : `Next try in ${Math.max(1, Math.ceil((connection.retryAt - now) / 1000))} s.`;
   return {
     title: 'Not connected',
-    detail: `Your text is kept here. ${next}`,
+    detail: next,
     icon: 'offline',
     action: { label: 'Try now', onAction: onRetry },
   };

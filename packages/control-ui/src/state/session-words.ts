@@ -29,7 +29,7 @@ export function sessionStatus(session: Session, waits: boolean): StatusWords {
   if (session.status === 'running') return { icon: 'spinner', words: 'Answering', tone: 'accent', turning: true };
   if (session.status === 'queued') return { icon: 'queue', words: 'A message waits', tone: 'accent' };
   if (session.status === 'failed') return { icon: 'x-circle', words: 'The last turn failed', tone: 'bad' };
-  if (session.updatedAt - session.createdAt < 1_000) return { icon: 'chat', words: 'New', tone: 'plain' };
+  if (session.updatedAt === session.createdAt) return { icon: 'chat', words: 'New', tone: 'plain' };
   return { icon: 'check', words: 'Done', tone: 'plain' };
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { named } from './approval-words.ts';
 import { closedReason, runPill, usageWords } from './chat-words.ts';
 import { emptyChat } from './chat-state.ts';
 import { createPost, exchangeCode, forgetEverything, keepToken, type Shelf, storedToken } from './credentials.ts';
@@ -175,11 +176,17 @@ test('the words around a conversation', () => {
     1_000,
     () => {},
   );
-  assert.match(offline?.detail ?? '', /kept here\. Next try in 4 s/);
+  assert.match(offline?.detail ?? '', /^Next try in 4 s/);
   const reader = { version: '1', principal: 'p', scopes: new Set(['operator.read' as const]), sessionKey: undefined };
   assert.match(closedReason({ connection: { kind: 'online' }, identity: reader }, 1, () => {})?.detail ?? '', /needs operator\.write/);
   assert.equal(
     titleOf('Renew the certificate on edge-2 and then tell me what else expires soon\nplease'),
     'Renew the certificate on edge-2 and then tell me what else…',
   );
+});
+
+test('principals have names that people can tell apart', () => {
+  const approval = { id: 'a', principal: 'token:0123456789abcdefgh', decidedBy: 'token:mine' } as Parameters<typeof named>[0];
+  assert.deepEqual([named(approval, 'token:mine').decidedBy, named(approval, 'token:mine').principal], ['you', 'token 012345…']);
+  assert.equal(named({ ...approval, principal: 'operator' }, undefined).principal, 'operator');
 });

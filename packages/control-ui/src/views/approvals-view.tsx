@@ -11,6 +11,7 @@ import { Icon, type IconName } from '../icons.tsx';
 import { Button, IconButton, Kbd, Pill } from '../parts/button.tsx';
 import { Confirm, Dialog } from '../parts/dialog.tsx';
 import { Empty, Failed, Skeleton } from '../parts/states.tsx';
+import { named } from '../state/approval-words.ts';
 import { decidedApprovals, may, pendingApprovals } from '../state/app-state.ts';
 import { formatRoute } from '../state/route.ts';
 import { sessionTitle } from '../state/session-words.ts';
@@ -23,7 +24,8 @@ export function ApprovalsView({ id }: { readonly id: string | undefined }): Reac
   const { preferences } = usePreferences();
   const [rules, setRules] = useState(false);
   const pending = useMemo(() => pendingApprovals(approvals), [approvals]);
-  const decided = useMemo(() => decidedApprovals(approvals), [approvals]);
+  const principal = useApp((state) => state.identity?.principal);
+  const decided = useMemo(() => decidedApprovals(approvals).map((each) => named(each, principal)), [approvals, principal]);
   const now = useNow(pending.length > 0);
   // Beside the list something is always open; over it, only what was asked for.
   const shown = approvals.byId.get(id ?? '') ?? (isNarrow && !isPhone ? undefined : pending[0]);
@@ -198,10 +200,11 @@ function Detail({
   const deciding = useApp((state) => state.approvals.deciding.get(approval.id));
   const session = useApp((state) => state.sessions.byKey.get(approval.sessionKey));
   const isOffline = useApp((state) => state.connection.kind === 'offline');
+  const principal = useApp((state) => state.identity?.principal);
   return (
     <ApprovalCard
       key={approval.id}
-      approval={approval}
+      approval={named(approval, principal)}
       now={now}
       variant="detail"
       onDecide={(each, decision) => void page.chat.decide(each, decision)}

@@ -11,6 +11,7 @@ import { useMedia, useNow, usePreferences, widths } from '../hooks/use-browser.t
 import { navigate } from '../hooks/use-route.ts';
 import { Failed, Skeleton } from '../parts/states.tsx';
 import { may } from '../state/app-state.ts';
+import { named } from '../state/approval-words.ts';
 import { isBusy } from '../state/chat-state.ts';
 import { closedReason, runPill, usageWords } from '../state/chat-words.ts';
 import { createDrafts } from '../state/drafts.ts';
@@ -42,7 +43,11 @@ export function ChatView({ sessionKey, onShowSessions }: ChatViewProps): ReactNo
   const { preferences } = usePreferences();
   const isPhone = useMedia(widths.phone);
   const agent = useAgent(sessionKey);
-  const own = useMemo(() => [...approvals.byId.values()].filter((each) => each.sessionKey === sessionKey), [approvals, sessionKey]);
+  const principal = useApp((state) => state.identity?.principal);
+  const own = useMemo(
+    () => [...approvals.byId.values()].filter((each) => each.sessionKey === sessionKey).map((each) => named(each, principal)),
+    [approvals, sessionKey, principal],
+  );
   const waits = own.some((approval) => approval.state === 'pending');
   const busy = chat !== undefined && isBusy(chat);
   const isOffline = useApp((state) => state.connection.kind === 'offline');
