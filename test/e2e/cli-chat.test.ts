@@ -222,7 +222,9 @@ describe('conversations in the terminal', () => {
       const waits = await tenon(t, [...words, '--no-wait']);
       assert.equal(waits.code, 6);
       assert.match(waits.stderr, /waits for an approval/);
-      await tenon(t, ['approve', 'deny', await waitingIn(t, 'always')]);
+      const id = await waitingIn(t, 'always');
+      assert.ok(waits.stderr.includes(`tenon approve allow ${id}`));
+      await tenon(t, ['approve', 'deny', id]);
     });
 
     test('Ctrl-C stops the run, not only the terminal', async (t) => {

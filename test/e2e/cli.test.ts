@@ -371,6 +371,19 @@ test('logs are printed, and followed until interrupted', async (t) => {
   assert.deepEqual(await live.exit, [0, null]);
 });
 
+test('start tells a person the address to open, with a code and without the token', async (t) => {
+  const home = temporaryHome();
+  t.after(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
+  const started = follow(home, ['start', '--port', '0']);
+  t.after(() => end(started.child));
+  assert.match(await started.next(), /^Tenon \S+ is running at http:\/\/127\.0\.0\.1:\d+$/);
+  const address = /^Open (\S+)$/.exec(await started.next())?.[1] ?? '';
+  assert.match(address, /^http:\/\/127\.0\.0\.1:\d+\/#code=/);
+  assert.ok(!address.includes(readFileSync(join(home, 'token'), 'utf8').trim()));
+  started.child.kill('SIGTERM');
+  assert.deepEqual(await started.exit, [0, null]);
+});
+
 test('start --json prints one line when it is ready, and nothing else on stdout', async (t) => {
   verifies('foundation:cli-ready-line');
   const home = temporaryHome();

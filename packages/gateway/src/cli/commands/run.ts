@@ -73,7 +73,8 @@ export const run = defineCommand({
       quiet: options.quiet || wantsJson,
       now: io.now,
       onAsked: (approval) => waiting.resolve(approval),
-      onWaits: () => waiting.resolve(undefined),
+      // The question itself follows, for those who may see it.
+      onWaits: () => void setTimeout(() => waiting.resolve(undefined), LATE_MS),
     });
     const show: EndsShow = hearingEnds({
       ...inner,
