@@ -100,6 +100,7 @@ async function keepPartial(turn: Turn, partial: AssistantMessage | undefined, st
   if (!partial || content.length === 0) return;
   const message: AssistantMessage = { ...partial, content, stopReason, errorMessage: why };
   await append(turn, { drafts: [{ type: 'message', message }], usage: { model: partial.model, usage: partial.usage } });
+  faultpoint('turn.partial-kept');
 }
 
 function fail(_: Turn, code: string, reason: string): RunEnd {

@@ -2,6 +2,7 @@
 // the clock that turns silence into a denial.
 import type { Approval, EventPayload } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
+import { faultpoint } from '../kernel/fault.ts';
 import type { Log } from '../kernel/log.ts';
 import type { WriteArgs } from '../store/operations.ts';
 import type { Store } from '../store/store.ts';
@@ -43,17 +44,21 @@ export function createApprovals({ store, clock, log }: { store: Store; clock: Cl
 
   async function ask(question: WriteArgs<'approvals.request'>, signal: AbortSignal): Promise<Approval> {
     const { approval } = await store.write('approvals.request', question);
+    faultpoint('approval.asked');
     mayExpire = true;
     let current = approval;
     while (current.state === 'pending' && !signal.aborted) {
       const told = hear(current.id, signal);
-      // Read after listening began: an answer in between is not missed.
-      current = (await store.read('approvals.get', { id: current.id })).approval;
-      if (current.state === 'pending') {
-        await told.heard;
+      try {
+        // Read after listening began: an answer in between is not missed.
         current = (await store.read('approvals.get', { id: current.id })).approval;
+        if (current.state === 'pending') {
+          await told.heard;
+          current = (await store.read('approvals.get', { id: current.id })).approval;
+        }
+      } finally {
+        told.stop();
       }
-      told.stop();
     }
     return current;
   }

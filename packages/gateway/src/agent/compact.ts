@@ -2,6 +2,7 @@
 // In a turn when the window fills, or because somebody asked for it.
 import type { Entry, EntryDraft, Usage } from '@tenon/protocol';
 import type { HookRunner } from '../host/run-hook.ts';
+import { faultpoint } from '../kernel/fault.ts';
 import type { Model } from '../model/types.ts';
 import { findCut, SUMMARY_SYSTEM, summaryRequest } from './compaction.ts';
 import { estimateTokens, messagesOf, textOf } from './prompt.ts';
@@ -90,7 +91,9 @@ export async function compact(turn: Turn, { reason, model }: { reason: Reason; m
     deps.log.warn({ runId: turn.run.runId, reason: summed.reason }, 'a conversation could not be summed up');
     return false;
   }
+  faultpoint('compact.summed');
   const [entry] = await append(turn, { drafts: [summed.draft], ...(summed.usage ? { usage: summed.usage } : {}) });
+  faultpoint('compact.written');
   turn.costUsd += summed.usage?.usage.costUsd ?? 0;
   tellCompacted(deps.hooks, context, reason, summed, entry!);
   return true;

@@ -88,8 +88,7 @@ export function createTurnQueue({ store, clock, log, runTurn, maxActive }: Queue
         lead = undefined;
       }
     } catch (error) {
-      log.error({ error, key }, 'cannot read what waits for a session; it is looked at again soon');
-      clock.after(LOOK_AGAIN_MS, () => accepted(key));
+      lookAgain(key, error);
       return;
     } finally {
       running--;
@@ -107,8 +106,13 @@ export function createTurnQueue({ store, clock, log, runTurn, maxActive }: Queue
       const { runs } = await store.read('runs.queued', { key });
       if (runs.length > 0) accepted(key);
     } catch (error) {
-      log.error({ error, key }, 'cannot read what waits for a session');
+      lookAgain(key, error);
     }
+  }
+
+  function lookAgain(key: string, error: unknown): void {
+    log.error({ error, key }, 'cannot read what waits for a session; it is looked at again soon');
+    clock.after(LOOK_AGAIN_MS, () => accepted(key));
   }
 
   async function runOne(key: string, lead: OpenRun, others: readonly OpenRun[]): Promise<void> {
@@ -125,10 +129,13 @@ export function createTurnQueue({ store, clock, log, runTurn, maxActive }: Queue
     const [first] = runs;
     if (!first) return [];
     if (first.run.mode !== 'collect') return [first];
-    const end = runs.findIndex(({ run }) => run.mode !== 'collect' || run.trigger !== first.run.trigger);
-    // What has options of its own is a turn of its own.
-    const together = (end === -1 ? runs : runs.slice(0, end)).filter((each) => each === first || Object.keys(each.options).length === 0);
-    return together.filter((each) => !isCommand(each) || each === first);
+    if (isCommand(first)) return [first];
+    // Nobody is overtaken: what is a turn of its own ends the row of those that are told together.
+    const end = runs.findIndex(({ run, options }, index) => {
+      if (index === 0) return false;
+      return run.mode !== 'collect' || run.trigger !== first.run.trigger || Object.keys(options).length > 0 || isCommand(runs[index]!);
+    });
+    return end === -1 ? runs : runs.slice(0, end);
   }
 
   async function takeSteering(key: string): Promise<readonly OpenRun[]> {
@@ -136,7 +143,7 @@ export function createTurnQueue({ store, clock, log, runTurn, maxActive }: Queue
     if (!lane?.hasNews || parking) return [];
     lane.hasNews = false;
     const { runs } = await store.read('runs.queued', { key });
-    return runs.filter(({ run }) => run.mode === 'steer');
+    return runs.filter((each) => each.run.mode === 'steer' && !isCommand(each));
   }
 
   /** Contract: must not throw. */
@@ -145,7 +152,7 @@ export function createTurnQueue({ store, clock, log, runTurn, maxActive }: Queue
       const { runs } = await store.read('runs.queued', { key });
       if (runs.some(({ run }) => run.mode === ('interrupt' satisfies QueueMode)) && lanes.get(key) === lane) lane.control.stop(INTERRUPTED);
     } catch (error) {
-      log.error({ error, key }, 'cannot read what waits for a session');
+      lookAgain(key, error);
     }
   }
 
@@ -160,7 +167,8 @@ export function createTurnQueue({ store, clock, log, runTurn, maxActive }: Queue
     if (cancelled.length > 0) await store.write('runs.cancelQueued', { key, runIds: cancelled, reason: STOPPED, at: clock.now() });
     if (active.length === 0) return cancelled;
     const over = Promise.all(active.map(({ run }) => ended(run.runId)));
-    if (turn) turn.control.stop(STOPPED);
+    // The turn that is meant: another may have begun since the store was read.
+    if (turn && active.some(({ run }) => (run.joined ?? run.runId) === turn.leadRunId)) turn.control.stop(STOPPED);
     else
       for (const { run } of active)
         if (run.joined === undefined)

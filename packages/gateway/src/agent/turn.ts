@@ -19,7 +19,7 @@ import { createVoice, type Voice } from './voice.ts';
 
 /** Contract: must not throw. Resolves when the turn has ended, or was parked to go on in another life. */
 export async function runTurn(lead: OpenRun, others: readonly OpenRun[], deps: TurnDeps, control: TurnControl): Promise<void> {
-  const voice = createVoice(lead.run, deps.publish, deps.clock);
+  const voice = createVoice(lead.run, deps);
   voice.phase(lead.run.state === 'running' ? 'resumed' : 'started');
   const startedAt = deps.clock.monotonic();
   let turn: Turn | undefined;
@@ -35,14 +35,23 @@ export async function runTurn(lead: OpenRun, others: readonly OpenRun[], deps: T
   if (!(await endRun(lead, end, deps, control))) return;
   faultpoint('turn.ended');
   voice.phase('ended', end.reason);
-  deps.hooks.run('agent_end', {
-    ...(turn ? hookContextOf(turn) : {}),
-    messages: turn && deps.hooks.has('agent_end') ? messagesOf(turn.path) : [],
-    success: end.kind === 'completed' || end.kind === 'handled',
-    end,
-    durationMs: deps.clock.monotonic() - startedAt,
-    ...(end.reason === undefined ? {} : { error: end.reason }),
-  });
+  tellEnd(turn, end, deps, deps.clock.monotonic() - startedAt);
+}
+
+/** Contract: must not throw. */
+function tellEnd(turn: Turn | undefined, end: RunEnd, deps: TurnDeps, durationMs: number): void {
+  try {
+    deps.hooks.run('agent_end', {
+      ...(turn ? hookContextOf(turn) : {}),
+      messages: turn && deps.hooks.has('agent_end') ? messagesOf(turn.path) : [],
+      success: end.kind === 'completed' || end.kind === 'handled',
+      end,
+      durationMs,
+      ...(end.reason === undefined ? {} : { error: end.reason }),
+    });
+  } catch (error) {
+    deps.log.error({ error }, 'plugins could not be told that a turn has ended');
+  }
 }
 
 async function openTurn({ run, options, principal }: OpenRun, deps: TurnDeps, control: TurnControl, voice: Voice): Promise<Turn> {
@@ -120,10 +129,13 @@ async function takeSteps(turn: Turn): Promise<RunEnd> {
   const budget = createFinalizeBudget();
   for (;;) {
     await runOpenCalls(turn, prompt);
-    await steer(turn);
+    // A turn that is stopped takes nothing more in: what waits gets a turn of its own.
+    if (!control.isStopped()) await steer(turn);
     if (control.isParked()) throw new Parked();
     if (control.isStopped()) return { kind: 'aborted', reason: control.reason };
     if (isAnswered(turn)) {
+      const cut = endOfPartial(turn);
+      if (cut) return cut;
       if (!(await revise(turn, prompt, budget))) return { kind: 'completed' };
       continue;
     }
@@ -166,6 +178,7 @@ async function steer(turn: Turn): Promise<void> {
     runIds: waiting.map(({ run }) => run.runId),
     at: turn.deps.clock.now(),
   });
+  faultpoint('turn.steered');
   await extendPath(turn, entries);
 }
 
@@ -174,6 +187,15 @@ function isAnswered(turn: Turn): boolean {
   const last = turn.path.findLast((entry) => entry.type === 'message' || entry.type === 'custom_message');
   if (last?.type !== 'message' || last.message.role !== 'assistant' || last.runId !== turn.run.runId) return false;
   return callsOf(last.message).length === 0;
+}
+
+/** An answer that was cut off in a former life, which ended before it could say so. */
+function endOfPartial(turn: Turn): RunEnd | undefined {
+  const last = turn.path.findLast((entry) => entry.type === 'message');
+  if (last?.type !== 'message' || last.message.role !== 'assistant') return undefined;
+  const { stopReason, errorMessage: reason = 'The answer was cut off' } = last.message;
+  if (stopReason === 'aborted') return { kind: 'aborted', reason };
+  return stopReason === 'error' ? { kind: 'failed', reason } : undefined;
 }
 
 /** Whether plugins send the answer back. What they say is told to the agent and kept in the transcript. */

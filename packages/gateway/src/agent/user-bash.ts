@@ -1,8 +1,9 @@
 // `!command` in the chat: the person runs a program through the same policy as the agent. The output goes into the
 // transcript, where the agent reads it with the next message; with `!!` it is kept from the agent.
 import type { RunEnd } from '@tenon/protocol';
+import { faultpoint } from '../kernel/fault.ts';
 import { permit } from './permit.ts';
-import { textOf } from './prompt.ts';
+import { defuse, textOf } from './prompt.ts';
 import { runPrepared } from './tool-call.ts';
 import { append, hookContextOf, Parked, type Turn } from './turn-context.ts';
 
@@ -26,6 +27,7 @@ const CALL_ID = 'user-bash';
 
 export async function runUserBash(turn: Turn, { entryId, command, isPrivate }: UserCommand): Promise<RunEnd> {
   const { deps, control, voice } = turn;
+  if (isDone(turn)) return { kind: 'completed' };
   const said = await deps.hooks.run(
     'user_bash',
     { ...hookContextOf(turn), command, cwd: turn.workspace, excludeFromContext: isPrivate },
@@ -48,9 +50,11 @@ export async function runUserBash(turn: Turn, { entryId, command, isPrivate }: U
     return finish(permitted.refused, { kind: 'refused', reason: permitted.refused });
   }
   await append(turn, { drafts: [{ type: 'custom', customType: 'bash_started', data: { command: args.command } }] });
+  faultpoint('bash.started');
   voice.tool(CALL_ID, tool.name, 'started', { subject: permitted.subject, args });
   const startedAt = deps.clock.monotonic();
   const result = await runPrepared(permitted, control.work, (output) => voice.tool(CALL_ID, tool.name, 'output', { output }));
+  faultpoint('bash.ran');
   if (control.isParked() && control.work.aborted) throw new Parked();
   voice.tool(CALL_ID, tool.name, 'ended', { isError: result.isError, durationMs: deps.clock.monotonic() - startedAt });
   return finish(textOf(result.content), control.isStopped() ? { kind: 'aborted', reason: control.reason } : { kind: 'completed' });
@@ -65,11 +69,19 @@ export async function runUserBash(turn: Turn, { entryId, command, isPrivate }: U
         ],
       });
     } else {
-      const text = `The user ran a command:\n$ ${command}\n${output === '' ? `(${end.reason ?? 'no output'})` : output}`;
+      const text = `The user ran a command:\n$ ${command}\n${output === '' ? `(${end.reason ?? 'no output'})` : defuse(output)}`;
       await append(turn, {
         drafts: [{ type: 'custom_message', customType: 'bash', display: true, content: [{ type: 'text', text }], details }],
       });
     }
+    faultpoint('bash.written');
     return end;
   }
+}
+
+/** Its output was written in a former life, which ended before the turn did. */
+function isDone({ path, run }: Turn): boolean {
+  return path.some(
+    (entry) => entry.runId === run.runId && (entry.type === 'custom_message' || entry.type === 'custom') && entry.customType === 'bash',
+  );
 }

@@ -1,10 +1,12 @@
 // What a run says while it works, numbered within the run.
 import type { JsonObject, RunStream } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
+import type { Log } from '../kernel/log.ts';
 
 type Lifecycle = Extract<RunStream, { stream: 'lifecycle' }>;
 type ToolSaid = Extract<RunStream, { stream: 'tool' }>;
 
+/** Contract: must not throw. Those who listen are no reason for a turn to fail. */
 export interface Voice {
   phase(phase: Lifecycle['phase'], detail?: string): void;
   text(delta: string): void;
@@ -26,8 +28,22 @@ const MAX_OUTPUT = 4_096;
 /** Arguments that are larger are read from the transcript. */
 const MAX_ARGS = 16_384;
 
-export function createVoice(run: { runId: string; sessionKey: string }, publish: (said: RunStream) => void, clock: Clock): Voice {
+export interface VoiceDeps {
+  readonly publish: (said: RunStream) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function createVoice(run: { runId: string; sessionKey: string }, deps: VoiceDeps): Voice {
+  const { clock, log } = deps;
   let seq = 0;
+  const publish = (said: RunStream) => {
+    try {
+      deps.publish(said);
+    } catch (error) {
+      log.error({ error, runId: run.runId }, 'what a run says could not be passed on');
+    }
+  };
   const common = () => ({ runId: run.runId, sessionKey: run.sessionKey, seq: seq++, ts: clock.now() });
   return {
     phase: (phase, detail) =>

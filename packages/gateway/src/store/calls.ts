@@ -3,6 +3,7 @@
 import { idText } from './approvals.ts';
 import { appendOnLeaf, requireEntry, toEntry } from './entries.ts';
 import { requireRunning } from './run-row.ts';
+import type { SessionRow } from './session-row.ts';
 import { all, change, type Dialect, one, type Operation, refuse, type Row, sql } from './sql.ts';
 import type { Entry, EntryDraft, JsonObject } from '@tenon/protocol';
 
@@ -62,6 +63,30 @@ export function* finishCall(args: CallOf & { draft: EntryDraft }, dialect: Diale
   if (!entry) throw new Error('an entry was not appended');
   yield* change(sql`update calls set state = 'done', result_id = ${entry.id} where ord = ${call.ord as number}`);
   return { entry };
+}
+
+const NOT_DONE = 'No result: the turn ended before this call was done.';
+const CUT_OFF = 'The turn ended while this call ran. What it did is not known; look before you do it again.';
+
+/** The run ends: a call that has no result yet is given one that says so, because no provider takes a call without one. */
+export function* settleCalls(session: SessionRow, runId: string, at: number): Operation<void> {
+  const { calls } = yield* listOpenCalls({ runId });
+  const drafts = calls.map(({ callId, name, state }) => ({
+    runId,
+    draft: {
+      type: 'message' as const,
+      message: {
+        role: 'toolResult' as const,
+        toolCallId: callId,
+        toolName: name,
+        content: [{ type: 'text' as const, text: state === 'started' ? CUT_OFF : NOT_DONE }],
+        isError: true,
+        timestamp: at,
+      },
+    },
+  }));
+  yield* appendOnLeaf(session, drafts, at);
+  yield* change(sql`delete from calls where run_id = ${runId}`);
 }
 
 /** Those without a result, in the order in which they were asked for. */

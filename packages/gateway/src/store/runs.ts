@@ -1,7 +1,7 @@
 // A run from its message to its end. Each step is one commit: the message and the mark that it was told, an answer and the
 // calls in it, the end and everything that ends with it. A run ends once, whoever says so and however often.
 import { voidPendingOf } from './approvals.ts';
-import { insertCalls, type NewCall } from './calls.ts';
+import { insertCalls, type NewCall, settleCalls } from './calls.ts';
 import { announceQueued, emitChat } from './chat-events.ts';
 import { appendOnLeaf, type DraftOf } from './entries.ts';
 import { type Content, contentOf, lockRun, requireRunning, runOver, type RunRow, toRun } from './run-row.ts';
@@ -136,20 +136,20 @@ export function* appendToRun(
 
 const FAILURES: ReadonlySet<RunEnd['kind']> = new Set(['failed', 'internal_error']);
 
-/** Ends a run, running or queued, and those whose messages it told. One that has ended stays as it is. */
+/** Ends a run, running or queued, and those whose messages it told; its calls get a result. One that has ended stays as it is. */
 export function* endRun(
   args: { key: string; runId: string; end: RunEnd; at: number },
   dialect: Dialect,
 ): Operation<{ ended: boolean; run: Run }> {
   const { key, runId, end, at } = args;
-  yield* requireSession(key, dialect);
+  const session = yield* requireSession(key, dialect);
   const run = yield* lockRun(runId, dialect);
   if (run.state === 'ended') return { ended: false, run: toRun(run) };
   const rows = yield* all<RunRow>(sql`
     update runs set state = 'ended', ended_at = ${at}, outcome = ${JSON.stringify(end)}
     where session_key = ${key} and state <> 'ended' and (run_id = ${runId} or joined = ${runId})
     returning *`);
-  yield* change(sql`delete from calls where run_id = ${runId}`);
+  yield* settleCalls(session, runId, at);
   yield* voidPendingOf({ runId }, at);
   const [first, ...joined] = rows.toSorted((a, b) => Number(b.run_id === runId) - Number(a.run_id === runId) || a.ord - b.ord);
   if (!first) runOver(runId);
