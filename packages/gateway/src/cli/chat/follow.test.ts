@@ -104,6 +104,18 @@ test('what the stream left out is shown with the entry', () => {
   assert.deepEqual(shown(), ['silent']);
 });
 
+test('an answer that begins anew after a restart is not shown a third time', () => {
+  const { follower, shown } = world();
+  follower.run(delta('Hello y'));
+  follower.interrupted();
+  follower.run(said({ stream: 'lifecycle', phase: 'resumed' }));
+  for (const piece of ['Hello ', 'you']) follower.run(delta(piece));
+  follower.chat(added(assistant('Hello you')));
+  follower.run(delta('next'));
+  follower.chat(added(assistant('next')));
+  assert.deepEqual(shown(), ['began r1', 'Hello y', 'note The gateway came back, and the turn goes on', 'Hello you', 'next']);
+});
+
 test('an entry that comes after the next message has begun does not disturb it', () => {
   const { follower, shown } = world();
   follower.run(delta('first'));

@@ -88,16 +88,14 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
 
   /** Shows what of this text did not stream. */
   function confirm(text: string): void {
-    let rest = text;
-    while (pieces.length > 0 && rest !== '' && rest.startsWith(pieces[0]!)) rest = rest.slice(pieces.shift()!.length);
-    const cut = rest.trim() !== '' && pieces.length > 0;
-    if (cut) {
+    const found = matchPieces(text, pieces);
+    if (!found && text.trim() !== '' && pieces.length > 0) {
       // The stream had a hole, or began before we came.
       closePiece();
       show.note('(the whole answer:)');
-      pieces = [];
-      rest = text;
     }
+    if (found || text.trim() !== '') pieces = pieces.slice(found?.next ?? pieces.length);
+    const rest = found?.rest ?? text;
     if (rest.trim() !== '') {
       show.answer(rest);
       streaming = 'answer';
@@ -288,6 +286,20 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
     began: begin,
     ended: end,
   };
+}
+
+/**
+ * Where in the pieces that streamed this text is: `next` is the piece behind it, `rest` what of it did not stream yet. Pieces
+ * before it are of an attempt that was given up: after a restart the model is asked again and begins from the start.
+ */
+function matchPieces(text: string, pieces: readonly string[]): { readonly next: number; readonly rest: string } | undefined {
+  for (let first = 0; first < pieces.length; first++) {
+    let rest = text;
+    let next = first;
+    while (next < pieces.length && rest !== '' && rest.startsWith(pieces[next]!)) rest = rest.slice(pieces[next++]!.length);
+    if (next > first && (rest === '' || next === pieces.length)) return { next, rest };
+  }
+  return undefined;
 }
 
 function textOf(content: readonly { readonly type: string; readonly text?: string }[]): string {
