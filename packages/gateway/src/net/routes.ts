@@ -1,10 +1,10 @@
 // Every HTTP route. The files of the page are the only others, and they are exact names, too.
 import { createCompletionRoutes } from './routes/completions.ts';
-import { importRoutes } from './routes/import.ts';
 import { signInRoutes } from './routes/sign-in.ts';
 import { createStatusRoutes } from './routes/status.ts';
+import { transcriptRoutes } from './routes/transcripts.ts';
 import type { HttpDeps, Routes } from './route.ts';
 
 export function createRoutes(deps: HttpDeps): Routes {
-  return { ...createStatusRoutes(deps), ...signInRoutes, ...importRoutes, ...createCompletionRoutes() };
+  return { ...createStatusRoutes(deps), ...signInRoutes, ...transcriptRoutes, ...createCompletionRoutes() };
 }

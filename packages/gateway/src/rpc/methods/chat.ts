@@ -1,15 +1,17 @@
-import { GatewayError, type ImageBlock, parseCommand, type TextBlock } from '@tenon/protocol';
+import { type Entry, GatewayError, type ImageBlock, parseCommand, type TextBlock } from '@tenon/protocol';
 import { agentIdOf } from '../../agent/agents.ts';
 import { runCommand } from '../../agent/commands.ts';
 import { checkImages } from '../../agent/images.ts';
 import type { RunOptions } from '../../agent/service.ts';
+import { cutText, shownEntry } from '../../agent/shown-entry.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { WriteResult } from '../../store/operations.ts';
 import type { Committed, Handlers, RequestContext } from '../handler.ts';
 
 const DEFAULT_PAGE = 50;
-/** A page of history stays well inside one frame. */
+/** A page of history stays well inside one frame, and so does one entry that is larger than a page. */
 const PAGE_BYTES = 600_000;
+const ENTRY_CHARS = 300_000;
 const DEFAULT_WAIT_MS = 30_000;
 const TITLE_CHARS = 80;
 
@@ -57,7 +59,7 @@ export const chatHandlers = {
     if (!waited || (principal.sessionKey !== undefined && waited.run.sessionKey !== principal.sessionKey))
       throw new GatewayError('NOT_FOUND', `Cannot find run "${runId}"`);
     const { run, text } = waited;
-    return { run, ...(run.end === undefined ? {} : { end: run.end }), ...(text === undefined ? {} : { text }) };
+    return { run, ...(run.end === undefined ? {} : { end: run.end }), ...(text === undefined ? {} : { text: cutText(text, PAGE_BYTES) }) };
   },
 
   'chat.history': async ({ sessionKey, limit = DEFAULT_PAGE, before }, { store }) => {
@@ -69,11 +71,14 @@ export const chatHandlers = {
     });
     const { runs } = await store.read('runs.openIn', { key: sessionKey });
     const open = runs.map(({ run, content }) => ({ run, ...(run.state === 'queued' ? { text: textOf(content) } : {}) }));
-    return { ...page, runs: open };
+    return { ...page, entries: page.entries.map(shownEntry), runs: open };
   },
 
-  'chat.abort': ({ sessionKey, runId }, { commitAnswer, turns }) =>
-    commitAnswer(async () => ({ aborted: await turns.abort(sessionKey, runId) })),
+  'chat.abort': ({ sessionKey, runId }, { commitAnswer, turns, store }) =>
+    commitAnswer(async () => {
+      await store.read('sessions.get', { key: sessionKey });
+      return { aborted: await turns.abort(sessionKey, runId) };
+    }),
 
   'chat.inject': ({ sessionKey, message, label }, { commit, clock, principal }) =>
     commit('entries.append', {
@@ -169,6 +174,24 @@ export function titleOf(message: string): string {
 
 function textOf(content: readonly { type: string; text?: string }[]): string {
   return content.map((block) => (block.type === 'text' ? (block.text ?? '') : '[image]')).join('\n');
+}
+
+/** What is larger than this is shortened for people to read: one page is one frame. */
+const SHOWN_BYTES = 262_144;
+const SHOWN_CHARS = 60_000;
+
+/** The entry, or for one that would fill a frame its beginning, with what was left out said in its place. */
+function shownEntry(entry: Entry): Entry {
+  if (Buffer.byteLength(JSON.stringify(entry)) <= SHOWN_BYTES) return entry;
+  return JSON.parse(JSON.stringify(entry), (_, value: unknown) => {
+    if (isImage(value)) return { type: 'text', text: `[an image of ${value.data.length} characters: export the session to have it]` };
+    if (typeof value !== 'string' || value.length <= SHOWN_CHARS) return value;
+    return `${value.slice(0, SHOWN_CHARS).toWellFormed()}\n[${value.length - SHOWN_CHARS} more characters: export the session to read them]`;
+  }) as Entry;
+}
+
+function isImage(value: unknown): value is ImageBlock {
+  return typeof value === 'object' && value !== null && (value as { type?: unknown }).type === 'image';
 }
 
 function ignoreMissing(error: unknown): void {

@@ -9,7 +9,9 @@ import { requireForMode } from './sessions.ts';
 
 const TREE_PAGE = 200;
 const EXPORT_PAGE = 1_000;
-const EXPORT_BYTES = 600_000;
+const EXPORT_BYTES = 400_000;
+/** In a frame, as a string inside a string, it is longer still. */
+const MAX_LINE = 450_000;
 
 export const transcriptHandlers = {
   'sessions.tree': ({ key, after, limit = TREE_PAGE }, { store }) =>
@@ -61,7 +63,12 @@ export const transcriptHandlers = {
       ...(after === undefined ? {} : { after }),
     });
     const header = after === undefined ? [headerLine(page.session)] : [];
-    return { lines: [...header, ...page.entries.map(entryLine)], ...(page.next === undefined ? {} : { next: page.next }) };
+    const lines = [...header, ...page.entries.map(entryLine)];
+    if (lines.some((line) => line.length > MAX_LINE))
+      throw new GatewayError('TOO_LARGE', 'An entry is too large for one frame; read the session with GET /api/sessions/export?key=…', {
+        details: { code: 'USE_HTTP' },
+      });
+    return { lines, ...(page.next === undefined ? {} : { next: page.next }) };
   },
 
   'sessions.import': ({ key, jsonl, title }, { commit, clock }) => {
