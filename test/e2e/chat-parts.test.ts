@@ -15,7 +15,7 @@ import { hostileTexts } from './fixtures/chat-parts/hostile-texts.ts';
 const ui = join(import.meta.dirname, '../../packages/control-ui/src');
 const axe = readFileSync(join(import.meta.dirname, '../../node_modules/axe-core/axe.min.js'), 'utf8');
 /** Where pictures go that somebody wants to look at; without it none are taken. */
-const pictures = process.env.TENON_PICTURES;
+const pictures = process.env.TENON_TEST_PICTURES;
 
 const NONCE = 'bm9uY2Utb2YtdGhlLXRlc3Q';
 const HEADERS = {
@@ -413,6 +413,30 @@ async function stopClock(page: Page): Promise<void> {
   await page.clock.install();
   await page.clock.pauseAt(Date.now() + 60_000);
 }
+
+test('a question that is out of sight takes no focus and no key', async () => {
+  await using shown = await open();
+  const { page } = shown;
+  await show(page, { name: 'items', items: talk(80) });
+  const question = { kind: 'approval', key: 'ap', approval: { ...SOMETHING, id: 'approval-00000000cc', argv: ['ls'], expiresAt: 1 } };
+  await stopClock(page);
+  await page.getByRole('log').evaluate((log) => {
+    (log as unknown as { scrollTop: number }).scrollTop = 0;
+  });
+  await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
+  await show(page, { name: 'items', items: [...talk(80), question] });
+  assert.equal(await page.evaluate('document.activeElement.tagName'), 'BODY');
+  // Put there all the same, it decides nothing until it is seen.
+  await page.evaluate('document.querySelector(".approval-title").focus({ preventScroll: true })');
+  await page.clock.runFor(2_000);
+  await page.keyboard.press('a');
+  assert.deepEqual(await calls(page), []);
+  await page.getByRole('button', { name: 'Jump to latest' }).click();
+  await page.locator('.approval-title').focus();
+  await page.clock.runFor(2_000);
+  await page.keyboard.press('a');
+  assert.deepEqual(await calls(page), ['decide approval-00000000cc allow-once']);
+});
 
 test('an approval takes nobody away from what they write, and letters typed there decide nothing', async () => {
   await using shown = await open();

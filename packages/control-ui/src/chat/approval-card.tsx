@@ -92,12 +92,13 @@ function PendingCard(props: ApprovalCardProps): ReactNode {
     if (!off && approval.allowed.includes(decision)) onDecide?.(approval, decision);
   }
 
-  function onKeyDown(event: KeyboardEvent): void {
+  function onKeyDown(event: KeyboardEvent<HTMLElement>): void {
     if (!shortcuts || event.ctrlKey || event.metaKey || event.altKey || event.nativeEvent.isComposing || isTyping(event.target)) return;
     const key = event.key.toLowerCase();
     const chord = performance.now() - otherKeyAt.current < CHORD_MS;
     if (key.length === 1 && key !== ' ') otherKeyAt.current = key === 'a' || key === 'd' ? Number.NEGATIVE_INFINITY : performance.now();
     if ((key !== 'a' && key !== 'd') || event.repeat || chord || performance.now() < readyAt.current) return;
+    if (!isSeen(event.currentTarget)) return;
     event.preventDefault();
     event.stopPropagation();
     decide(key === 'a' ? 'allow-once' : 'deny');
@@ -327,6 +328,14 @@ export function outcome(approval: Approval): { readonly icon: IconName; readonly
   if (approval.state === 'expired') return { icon: 'hourglass', tone: 'plain', words: 'Expired, so denied' };
   if (approval.state === 'voided') return { icon: 'blocked', tone: 'plain', words: 'No longer asked' };
   return { icon: 'shield', tone: 'warn', words: 'Waits for you' };
+}
+
+/** Whether the question or its answers are on the screen, with nothing over them: nobody decides what they do not see. */
+function isSeen(card: Element): boolean {
+  return [...card.querySelectorAll('.approval-title, .approval-foot')].some((part) => {
+    const { left, top, width, height } = part.getBoundingClientRect();
+    return card.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+  });
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -48,7 +48,7 @@ export function stopwatch(ms: number): string {
 export function timeLeft(ms: number): string {
   if (ms <= 0) return 'Time is up';
   if (ms >= 172_800_000) return `${Math.floor(ms / 86_400_000)} days left`;
-  if (ms >= 7_200_000) return `${Math.floor(ms / 3_600_000)} h left`;
+  if (ms >= 3_600_000) return `${Math.floor(ms / 3_600_000)} h left`;
   return `${stopwatch(Math.ceil(ms / 1000) * 1000)} left`;
 }
 

@@ -111,7 +111,7 @@ export function Transcript(props: TranscriptProps): ReactNode {
                   actions={actions}
                   decideReason={props.decideReason}
                   shortcuts={props.shortcuts ?? true}
-                  focus={item.key === newest}
+                  focus={item.key === newest && !away}
                 />
               </div>
             );
