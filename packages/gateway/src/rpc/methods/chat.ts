@@ -1,4 +1,4 @@
-import { type Entry, GatewayError, type ImageBlock, parseCommand, type TextBlock } from '@tenon/protocol';
+import { GatewayError, type ImageBlock, parseCommand, type TextBlock } from '@tenon/protocol';
 import { agentIdOf } from '../../agent/agents.ts';
 import { runCommand } from '../../agent/commands.ts';
 import { checkImages } from '../../agent/images.ts';
@@ -71,7 +71,7 @@ export const chatHandlers = {
     });
     const { runs } = await store.read('runs.openIn', { key: sessionKey });
     const open = runs.map(({ run, content }) => ({ run, ...(run.state === 'queued' ? { text: textOf(content) } : {}) }));
-    return { ...page, entries: page.entries.map(shownEntry), runs: open };
+    return { ...page, entries: page.entries.map((entry) => shownEntry(entry, ENTRY_CHARS)), runs: open };
   },
 
   'chat.abort': ({ sessionKey, runId }, { commitAnswer, turns, store }) =>
@@ -174,24 +174,6 @@ export function titleOf(message: string): string {
 
 function textOf(content: readonly { type: string; text?: string }[]): string {
   return content.map((block) => (block.type === 'text' ? (block.text ?? '') : '[image]')).join('\n');
-}
-
-/** What is larger than this is shortened for people to read: one page is one frame. */
-const SHOWN_BYTES = 262_144;
-const SHOWN_CHARS = 60_000;
-
-/** The entry, or for one that would fill a frame its beginning, with what was left out said in its place. */
-function shownEntry(entry: Entry): Entry {
-  if (Buffer.byteLength(JSON.stringify(entry)) <= SHOWN_BYTES) return entry;
-  return JSON.parse(JSON.stringify(entry), (_, value: unknown) => {
-    if (isImage(value)) return { type: 'text', text: `[an image of ${value.data.length} characters: export the session to have it]` };
-    if (typeof value !== 'string' || value.length <= SHOWN_CHARS) return value;
-    return `${value.slice(0, SHOWN_CHARS).toWellFormed()}\n[${value.length - SHOWN_CHARS} more characters: export the session to read them]`;
-  }) as Entry;
-}
-
-function isImage(value: unknown): value is ImageBlock {
-  return typeof value === 'object' && value !== null && (value as { type?: unknown }).type === 'image';
 }
 
 function ignoreMissing(error: unknown): void {
