@@ -8,6 +8,7 @@ const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, costUsd: 0 };
 let counter = 0;
 
 function world() {
+  seqs.clear();
   const shown: string[] = [];
   let text = '';
   const flush = () => {
@@ -49,7 +50,13 @@ function world() {
 
 type Said = RunStream extends infer Each ? (Each extends RunStream ? Omit<Each, 'runId' | 'sessionKey' | 'seq' | 'ts'> : never) : never;
 
-const said = (stream: Said, runId = 'r1'): RunStream => ({ runId, sessionKey, seq: counter++, ts: 0, ...stream }) as RunStream;
+/** Counts within the run, as the gateway does. */
+const seqs = new Map<string, number>();
+const said = (stream: Said, runId = 'r1'): RunStream => {
+  const seq = seqs.get(runId) ?? 0;
+  seqs.set(runId, seq + 1);
+  return { runId, sessionKey, seq, ts: 0, ...stream } as RunStream;
+};
 const delta = (text: string) => said({ stream: 'assistant', delta: text });
 const message = (content: Extract<Entry, { type: 'message' }>['message'], id = `entry-${counter++}`): Entry => ({
   id,
@@ -93,12 +100,23 @@ test('what the stream left out is shown with the entry', () => {
   follower.run(delta('Hello'));
   follower.chat(added(assistant('Hello you')));
   assert.deepEqual(shown(), ['began r1', 'Hello you']);
-  // A hole in the middle: the whole answer is shown, and said to be that.
+  // A hole in the middle: nothing is shown twice, and nothing out of place.
   follower.run(delta('one '));
   follower.interrupted();
+  delta('two ');
   follower.run(delta('three'));
   follower.chat(added(assistant('one two three')));
-  assert.deepEqual(shown(), ['one ', 'three', 'note (the whole answer:)', 'one two three']);
+  assert.deepEqual(shown(), ['one ', 'two three']);
+  // Asked again meanwhile, the model says something else: the whole answer is shown, and said to be that.
+  follower.run(delta('Hello y'));
+  follower.interrupted();
+  delta('Good ');
+  follower.run(delta('day'));
+  follower.chat(added(assistant('Good day')));
+  assert.deepEqual(shown(), ['Hello y', 'note (the whole answer:)', 'Good day']);
+  follower.run(delta('and on'));
+  follower.chat(added(assistant('and on')));
+  assert.deepEqual(shown(), ['and on']);
   // Nothing streamed at all.
   follower.chat(added(assistant('silent')));
   assert.deepEqual(shown(), ['silent']);
@@ -108,6 +126,7 @@ test('an answer that begins anew after a restart is not shown a third time', () 
   const { follower, shown } = world();
   follower.run(delta('Hello y'));
   follower.interrupted();
+  seqs.clear();
   follower.run(said({ stream: 'lifecycle', phase: 'resumed' }));
   for (const piece of ['Hello ', 'you']) follower.run(delta(piece));
   follower.chat(added(assistant('Hello you')));
@@ -127,6 +146,15 @@ test('an entry that comes after the next message has begun does not disturb it',
   follower.run(delta('ond'));
   follower.chat(added(assistant('second')));
   assert.deepEqual(shown(), ['began r1', 'first', 'read running', 'read ok', 'sec', 'read a.txt ok', 'ond']);
+});
+
+test('who comes in the middle of an answer is shown it when it is whole', () => {
+  const { follower, shown } = world();
+  delta('the beginning ');
+  follower.run(delta('the end'));
+  assert.deepEqual(shown(), ['began r1']);
+  follower.chat(added(assistant('the beginning the end')));
+  assert.deepEqual(shown(), ['the beginning the end']);
 });
 
 test('a tool whose stream was missed gets its card from its result', () => {

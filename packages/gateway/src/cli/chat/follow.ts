@@ -69,6 +69,10 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
   /** What streamed and was not confirmed by an entry, piece by piece. */
   let pieces: string[] = [];
   let streaming: 'answer' | 'thinking' | undefined;
+  /** Which run streams, and the number of what it said last. */
+  let heard = { runId: '', seq: -1 };
+  /** Something before it was missed: the text is shown when it is whole. */
+  let isTorn = false;
 
   function closePiece(): void {
     if (streaming) show.pause();
@@ -76,7 +80,7 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
   }
 
   function stream(kind: 'answer' | 'thinking', delta: string): void {
-    if (delta === '') return;
+    if (delta === '' || isTorn) return;
     if (streaming !== undefined && streaming !== kind) closePiece();
     show[kind](delta);
     if (kind === 'answer') {
@@ -88,6 +92,7 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
 
   /** Shows what of this text did not stream. */
   function confirm(text: string): void {
+    isTorn = false;
     const found = matchPieces(text, pieces);
     if (!found && text.trim() !== '' && pieces.length > 0) {
       // The stream had a hole, or began before we came.
@@ -136,6 +141,7 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
     if (phase === 'discarded') {
       closePiece();
       pieces = [];
+      isTorn = false;
       show.note('(that was taken back: the model is asked again)');
     }
     const about = detail === undefined ? '' : `: ${detail}`;
@@ -256,6 +262,11 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
     },
     run(said) {
       if (said.sessionKey !== sessionKey || endedRuns.has(said.runId)) return;
+      // A run that goes on after a restart counts from 0 again.
+      const expected = heard.runId === said.runId ? heard.seq + 1 : 0;
+      if (said.seq === 0) isTorn = false;
+      else if (said.seq !== expected) isTorn = true;
+      heard = said;
       if (said.stream === 'lifecycle') return lifecycle(said);
       begin(said.runId);
       if (said.stream === 'tool') return tool(said);
