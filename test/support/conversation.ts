@@ -14,8 +14,8 @@ export interface ConversationOptions extends Pick<StartOptions, 'home' | 'env'> 
   readonly script?: readonly ServerStep[];
   /** Lines of tenon.toml before its tables. */
   readonly config?: string;
-  /** Fields of `[[models]]`. */
-  readonly model?: string;
+  /** Further fields of `[[models]]`, and whatever follows it. */
+  readonly model?: string | ((server: ModelServer) => string);
   readonly server?: ModelServer;
 }
 
@@ -58,7 +58,7 @@ export async function openConversation(options: ConversationOptions = {}): Promi
   server.next(...(options.script ?? []));
   const gateway = await startGatewayProcess({
     ...(options.home === undefined ? {} : { home: options.home }),
-    config: `${options.config ?? ''}\n${modelConfig(server, options.model)}`,
+    config: `${options.config ?? ''}\n${modelConfig(server, typeof options.model === 'function' ? options.model(server) : options.model)}`,
     env: { TEST_MODEL_KEY: MODEL_KEY, ...options.env },
   });
   const admin = await connectRaw(gateway.socketUrl, gateway.token);
