@@ -197,7 +197,7 @@ export const runEnds = {
   completed: 'The agent has answered.',
   handled: 'A command or a plugin answered, and the agent was not asked.',
   aborted: 'Somebody stopped it.',
-  refused: 'A plugin refused it; `reason` says which and why.',
+  refused: 'It was not allowed, by a plugin or by the operator; `reason` says by whom and why.',
   failed: 'The model could not answer; `code` says in which way.',
   step_limit: 'The agent took as many steps as one turn may.',
   cost_limit: 'The turn cost as much as one turn may.',

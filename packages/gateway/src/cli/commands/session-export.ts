@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { defineCommand } from '../command.ts';
 import { quoted, usageError } from '../failure.ts';
+import { requestOverHttp } from '../http-request.ts';
 import { required, text } from '../values.ts';
 import { sessionKey } from './session-key.ts';
 
@@ -10,28 +11,38 @@ export const sessionExport = defineCommand({
   examples: ['session export notes > notes.jsonl', 'session export notes -o notes.jsonl'],
   args: { key: required('Its key') },
   options: { out: { ...text('<file>', 'A new file, readable by you alone'), short: 'o' } },
-  async run({ args, options, out, call, params }) {
+  async run(context) {
+    const { args, options, out, params } = context;
     const { key } = await params('sessions.export', { key: await sessionKey(args.key) }, { key: '<key>' });
-    const pages = async (write: (line: string) => void) => {
+    const { body } = await requestOverHttp(context, '/api/sessions/export', { key });
+    const work = async (write: (line: string) => void) => {
       let lines = 0;
-      let after: number | undefined;
-      do {
-        const page = await call('sessions.export', { key, after }, { key: '<key>' });
-        for (const line of page.lines) write(line);
-        lines += page.lines.length;
-        after = page.next;
-      } while (after !== undefined);
+      for await (const line of linesOf(body)) {
+        write(line);
+        lines++;
+      }
       return lines;
     };
     if (options.out === undefined) {
-      await pages((line) => out.line(line));
+      await work((line) => out.line(line));
       return;
     }
-    const lines = await intoFile(options.out, pages);
+    const lines = await intoFile(options.out, work);
     out.show({ file: options.out, key, lines }, () => `${lines} lines in ${options.out}`);
-    return;
   },
 });
+
+/** Line by line as they come: a session may be larger than memory is cheap. */
+async function* linesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<string> {
+  let rest = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of body ?? []) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
 
 /** A file that was not finished is removed. */
 async function intoFile(file: string, work: (write: (line: string) => void) => Promise<number>): Promise<number> {

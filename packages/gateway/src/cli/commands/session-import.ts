@@ -3,6 +3,7 @@ import type { Result } from '@tenon/protocol';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { CliError, exitCodes, quoted, usageError } from '../failure.ts';
+import { requestOverHttp } from '../http-request.ts';
 import { readAll } from '../io.ts';
 import { optional, required, text } from '../values.ts';
 import { sessionKey } from './session-key.ts';
@@ -55,30 +56,11 @@ async function post(
   context: Pick<CommandContext, 'http' | 'globals'>,
   key: string,
   title: string | undefined,
-  jsonl: string,
+  text: string,
 ): Promise<Result<'sessions.import'>> {
-  const { url, token } = await context.http();
-  const address = new URL(`${url}/api/sessions/import`);
-  address.searchParams.set('key', key);
-  if (title !== undefined) address.searchParams.set('title', title);
-  let response: Response;
-  try {
-    response = await fetch(address, {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-ndjson', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
-      body: jsonl,
-      signal: AbortSignal.timeout(context.globals.timeout ?? PATIENCE_MS),
-    });
-  } catch (error) {
-    throw new CliError('UNREACHABLE', exitCodes.unreachable, `Cannot send the import to ${url}: ${(error as Error).message}`);
-  }
+  const response = await requestOverHttp(context, '/api/sessions/import', { key, title }, { type: 'application/x-ndjson', text });
   const body: unknown = await response.json().catch(() => undefined);
-  const { matches, methodRow, GatewayError, ErrorShape } = await import('@tenon/protocol');
-  if (response.ok && matches(methodRow('sessions.import').result, body)) return body as Result<'sessions.import'>;
-  const fault = (body as { error?: unknown } | undefined)?.error ?? body;
-  if (matches(ErrorShape, fault)) {
-    const { code, message, details } = fault as { code: ConstructorParameters<typeof GatewayError>[0]; message: string; details?: never };
-    throw new GatewayError(code, message, details === undefined ? {} : { details });
-  }
-  throw new CliError('FAILED', exitCodes.failed, `The gateway answered the import with status ${response.status}`);
+  const { matches, methodRow } = await import('@tenon/protocol');
+  if (matches(methodRow('sessions.import').result, body)) return body as Result<'sessions.import'>;
+  throw new CliError('FAILED', exitCodes.failed, 'The gateway answered the import with something else');
 }
