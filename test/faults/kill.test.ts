@@ -11,6 +11,7 @@ import { SessionHistory } from '../support/ledger-model.ts';
 import { Chronicle, Observer } from '../support/ledger-observer.ts';
 import { createRandom } from '../support/random.ts';
 import { engines } from '../support/stores.ts';
+import { isTurnPoint } from '../support/turn-kills.ts';
 import { verifies } from '../support/verifies.ts';
 
 const KILLS = { sqlite: 20, postgres: 6 } as const;
@@ -26,7 +27,8 @@ for (const engine of engines) {
   });
 }
 
-for (const point of faultPoints()) {
+// Those of a turn have stories of their own: turn-kill.test.ts.
+for (const point of faultPoints().filter((name) => !isTurnPoint(name))) {
   test(`killed at ${point} it starts again and nothing is lost`, async (t) => {
     verifies('R01', 'R02', 'R15', 'foundation:faultpoints');
     t.diagnostic(`seed ${seed}, ${await killAt(point, seed)} kills`);

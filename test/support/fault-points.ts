@@ -16,6 +16,7 @@ import { cleanEnv, type GatewayProcess, tenonBin } from './gateway.ts';
 import { Ledger, readSessions } from './ledger.ts';
 import { createRandom } from './random.ts';
 import { type Engine, engines } from './stores.ts';
+import { isTurnPoint, killTurnAt, storiesOf } from './turn-kills.ts';
 
 export function faultPoints(): string[] {
   const folder = join(import.meta.dirname, '..', '..', 'packages', 'gateway', 'src');
@@ -43,6 +44,7 @@ export const scenarios: ReadonlyMap<string, Scenario> = new Map([
   ...onEach(killInBackup, 'backup'),
   ...onEach(killInRestore, 'restore'),
   ['settings on sqlite', killWhileSetting],
+  ...onEach(killInTurn, 'turns'),
 ]);
 
 const expected: readonly (readonly [RegExp, readonly string[]])[] = [
@@ -60,6 +62,7 @@ const expected: readonly (readonly [RegExp, readonly string[]])[] = [
 
 /** The scenarios that must reach the point; for a point that nobody has placed yet, all, of which one must. */
 export function scenariosOf(point: string): readonly string[] | undefined {
+  if (isTurnPoint(point)) return engines.map((engine) => `turns on ${engine}`);
   return expected.find(([names]) => names.test(point))?.[1];
 }
 
@@ -209,6 +212,14 @@ function killWhileSetting(point: string, seed: number): Promise<number> {
     await link.cut();
     return true;
   });
+}
+
+function killInTurn(engine: Engine): Scenario {
+  return async (point) => {
+    let kills = 0;
+    for (const story of storiesOf(point)) kills += await killTurnAt(story, point, engine);
+    return kills;
+  };
 }
 
 /** Arms the first call, then the second and so on, until one goes through untouched. Returns how many did not. */

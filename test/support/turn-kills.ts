@@ -1,0 +1,323 @@
+// Conversations with a real gateway and a real model server that are cut off by kill -9 at a named point, taken up by the
+// next start, and compared: with the store, with what was told, and with what the model was asked.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Approval, Entry, EventPayload, Run } from '@tenon/protocol';
+import { openStore } from '../../packages/gateway/src/store/open.ts';
+import { type ChaosWorld, openChaosWorld } from './chaos.ts';
+import { type Link, openLink } from './chaos-link.ts';
+import type { GatewayProcess } from './gateway.ts';
+import { type ChatBody, type ModelServer, type RecordedRequest, type ServerAnswer, startModelServer } from './model-server.ts';
+import type { Engine } from './stores.ts';
+import { checkEnds, checkTranscript } from './turn-oracle.ts';
+
+export const SESSION = 'agent:main:talk';
+
+export interface Found {
+  readonly path: readonly Entry[];
+  readonly approvals: readonly Approval[];
+  readonly runs: ReadonlyMap<string, Run>;
+  readonly chat: readonly EventPayload<'chat'>[];
+  /** Lines that the program has written. */
+  readonly lines: readonly string[];
+  readonly requests: readonly ChatBody[];
+}
+
+interface Life {
+  readonly link: Link;
+  readonly workspace: string;
+  readonly server: ModelServer;
+  /** The first or the second life of the gateway. */
+  readonly nth: 1 | 2;
+  /** Sends, and checks the answer; false when the gateway is gone. */
+  send(runId: string, message: string, more?: object): Promise<boolean>;
+  /** Until the run has ended or the gateway is gone. */
+  ended(runId: string): Promise<Run | undefined>;
+}
+
+interface Story {
+  /** The points that it comes by. */
+  readonly points: readonly string[];
+  readonly settings?: { readonly agent?: string; readonly model?: string };
+  answer(request: RecordedRequest): ServerAnswer;
+  /** The same in both lives: what was sent before is sent again under its key. */
+  tell(life: Life): Promise<void>;
+  check(found: Found, point: string): void;
+}
+
+const exec = (command: string): ServerAnswer => ({ calls: [{ id: 'call-x', name: 'exec', arguments: { command } }] });
+const APPEND = 'echo ran >> log.txt';
+const WAIT = 'echo ran >> log.txt; until test -e go; do sleep 0.01; done';
+const INTERRUPTED = /The gateway stopped while this call ran/;
+
+const ofEveryTurn = ['turn.begun', 'turn.before-model', 'turn.model-answered', 'turn.answer-written', 'turn.before-end', 'turn.ended'];
+
+const stories: Readonly<Record<string, Story>> = {
+  'a program that was allowed': {
+    points: [...ofEveryTurn, 'approval.asked', 'call.approved', 'call.started', 'call.ran', 'call.finished'],
+    settings: { agent: 'permissions = "ask"' },
+    answer: ({ body }) => (isAsked(body) ? exec(APPEND) : { text: 'Done.' }),
+    tell: sayOnce,
+    check({ path, approvals, lines }, point) {
+      assert.equal(approvals.length, 1, 'the operator was asked once');
+      const [result] = resultsOf(path);
+      const isCut = point === 'call.started' || point === 'call.ran';
+      const isTold = INTERRUPTED.test(result!.text);
+      // A kill in the store may be anywhere: then only what goes together is known.
+      if (isTurnPoint(point)) assert.equal(isTold, isCut, result!.text);
+      assert.deepEqual(lines, point === 'call.started' || (isTold && lines.length === 0) ? [] : ['ran'], 'it ran once, or not at all');
+    },
+  },
+  'a file that may be written twice': {
+    points: ['call.ran', 'call.finished', 'call.approved'],
+    settings: { agent: 'permissions = "ask"' },
+    answer: ({ body }) =>
+      isAsked(body) ? { calls: [{ id: 'call-w', name: 'write', arguments: { path: 'log.txt', content: 'ran' } }] } : { text: 'Done.' },
+    tell: sayOnce,
+    check({ path, lines }) {
+      assert.deepEqual(
+        resultsOf(path).map(({ callId, isError }) => ({ callId, isError })),
+        [{ callId: 'call-w', isError: false }],
+      );
+      assert.deepEqual(lines, ['ran']);
+    },
+  },
+  'a command of the person': {
+    points: ['bash.started', 'bash.ran', 'bash.written'],
+    answer: () => ({ text: 'nobody asks' }),
+    async tell({ send, ended }) {
+      if (await send('run-1', `!${APPEND}`)) await ended('run-1');
+    },
+    check({ path, lines, requests }, point) {
+      const outputs = path.filter((entry) => entry.type === 'custom_message' && entry.customType === 'bash');
+      assert.equal(outputs.length, 1, 'its output is there once');
+      assert.deepEqual(lines, point === 'bash.started' ? [] : ['ran']);
+      assert.equal(requests.length, 0);
+    },
+  },
+  'a window that is full': {
+    points: ['compact.summed', 'compact.written'],
+    settings: { model: 'contextWindow = 4096' },
+    answer: ({ body }) => (/^Sum up/.test(lastText(body)) ? { text: 'The summary.' } : { text: 'word '.repeat(1_500) }),
+    async tell({ send, ended }) {
+      for (const [index, message] of ['word '.repeat(1_000), 'word '.repeat(900), 'And then?'].entries()) {
+        const runId = `run-${index + 1}`;
+        if (!(await send(runId, `${index + 1}: ${message}`)) || !(await ended(runId))) return;
+      }
+    },
+    check({ path }) {
+      assert.ok(path.some((entry) => entry.type === 'compaction'));
+    },
+  },
+  'a message that steers': {
+    points: ['turn.steered'],
+    settings: { agent: 'permissions = "bypass"' },
+    answer: ({ body }) => (isAsked(body) && !/careful/.test(lastText(body)) ? exec(WAIT) : { text: 'Done.' }),
+    async tell({ send, ended, workspace, nth }) {
+      if (!(await send('run-1', 'Please run it'))) return;
+      while (nth === 1 && !existsSync(join(workspace, 'log.txt'))) await new Promise((resolve) => setImmediate(resolve));
+      if (!(await send('run-2', 'But careful', { mode: 'steer' }))) return;
+      writeFileSync(join(workspace, 'go'), '');
+      await ended('run-1');
+      await ended('run-2');
+    },
+    check({ path, runs }) {
+      assert.equal(runs.get('run-2')?.joined, 'run-1');
+      assert.deepEqual(
+        path.flatMap((entry) => (entry.type === 'message' ? [entry.message.role] : [])),
+        ['user', 'assistant', 'toolResult', 'user', 'assistant'],
+      );
+    },
+  },
+  'an answer that was cut off': {
+    points: ['turn.partial-kept', 'turn.before-end'],
+    answer: () => ({ text: 'Half of it', after: 'error' }),
+    tell: sayOnce,
+    check({ path, runs }) {
+      assert.equal(runs.get('run-1')?.end?.kind, 'failed');
+      assert.equal(path.length, 2, 'what had arrived is there once');
+    },
+  },
+};
+
+async function sayOnce({ send, ended }: Life): Promise<void> {
+  if (await send('run-1', 'Please do it')) await ended('run-1');
+}
+
+/** Points that a turn comes by; all others belong to the store and the requests. */
+export function isTurnPoint(point: string): boolean {
+  return /^(turn|call|approval|bash|compact)\./.test(point);
+}
+
+/** The one with the most steps, for kills at points of the store. */
+export const LONGEST_STORY = 'a program that was allowed';
+
+export function storiesOf(point: string): string[] {
+  return Object.keys(stories).filter((name) => stories[name]!.points.includes(point));
+}
+
+/** 1 when the gateway was killed at the point, 0 when it never came by. Throws when a promise did not hold. */
+export async function killTurnAt(name: string, point: string, engine: Engine, nth = 1): Promise<number> {
+  const story = stories[name]!;
+  await using server = await startModelServer({ otherwise: story.answer });
+  await using world = await openChaosWorld(engine, { settings: settingsOf(story, server) });
+  const workspace = join(world.home, 'workspaces', 'main');
+  mkdirSync(workspace, { recursive: true });
+  const first = await startArmed(world, `${point}:${nth}`);
+  if (first) {
+    await live(story, first, { workspace, server, nth: 1 });
+    const wasKilled = first.child.signalCode === 'SIGKILL' || (await isKilledSoon(first));
+    await first.kill();
+    if (!wasKilled) return 0;
+  }
+  const second = await world.start();
+  await live(story, second, { workspace, server, nth: 2 });
+  assert.equal(await second.stop(), 0, second.stderr());
+  const found = await lookInto(world, workspace, server);
+  const why = `${name}, killed at ${point}`;
+  checkTranscript(found.path, why);
+  const runIds = [...found.runs.keys()];
+  assert.ok(runIds.length > 0);
+  checkEnds(
+    found.chat.filter(({ kind }) => kind === 'ended').map(({ runId = '' }) => ({ runId })),
+    runIds,
+    why,
+  );
+  for (const runId of runIds) {
+    assert.equal(found.runs.get(runId)?.state, 'ended', why);
+    assert.equal(found.chat.filter((each) => each.kind === 'queued' && each.runId === runId).length, 1, `${why}: taken in once`);
+    assert.equal(found.path.filter((entry) => isMessageOf(entry, runId)).length, 1, `${why}: the message of ${runId} is there once`);
+  }
+  checkLastRequest(found.requests, why);
+  story.check(found, point);
+  return 1;
+}
+
+function settingsOf({ settings = {} }: Story, server: ModelServer): string {
+  return `
+[model]
+attempts = 1
+[agent]
+${settings.agent ?? 'permissions = "bypass"'}
+[exec]
+sandbox = "off"
+unsandboxed = "policy"
+[[models]]
+id = "local"
+provider = "openai-compatible"
+baseUrl = "${server.url}"
+${settings.model ?? ''}
+`;
+}
+
+/** A person talks until everything has ended, or the gateway is gone. */
+async function live(story: Story, gateway: GatewayProcess, rest: Pick<Life, 'workspace' | 'server' | 'nth'>): Promise<void> {
+  const allow = (id: string) => void link?.request('approvals.resolve', { id, decision: 'allow-once', idempotencyKey: `allow-${id}` });
+  const link = await openLink(gateway, {
+    onEvent: ({ event, payload }) => event === 'approval.requested' && allow((payload as EventPayload<'approval.requested'>).approval.id),
+  }).catch(() => undefined);
+  // Killed while somebody came in.
+  if (!link) return;
+  const waiting = await link.request('approvals.list', { state: 'pending' });
+  if (waiting.kind === 'answered') for (const { id } of waiting.payload.approvals as Approval[]) allow(id);
+  await story.tell({
+    ...rest,
+    link,
+    async send(runId, message, more = {}) {
+      const outcome = await link.request('chat.send', { sessionKey: SESSION, message, idempotencyKey: runId, ...more });
+      if (outcome.kind === 'unknown') return false;
+      assert.ok(outcome.kind === 'answered', JSON.stringify(outcome));
+      assert.equal(outcome.payload.runId, runId);
+      return true;
+    },
+    async ended(runId) {
+      for (;;) {
+        const outcome = await link.request('agent.wait', { runId, timeoutMs: 60_000 });
+        if (outcome.kind !== 'answered') return undefined;
+        const run = outcome.payload.run as Run;
+        if (run.state === 'ended') return run;
+      }
+    },
+  });
+  await link.cut();
+}
+
+/** Undefined when it was killed before it was ready. */
+async function startArmed(world: ChaosWorld, fault: string): Promise<GatewayProcess | undefined> {
+  try {
+    return await world.start({ env: { TENON_FAULT: fault } });
+  } catch (error) {
+    if ((error as { exit?: { signal?: string } }).exit?.signal === 'SIGKILL') return undefined;
+    throw error;
+  }
+}
+
+/** The end of a turn is answered a moment before the process is killed behind it. */
+async function isKilledSoon(gateway: GatewayProcess): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), 300);
+  void gateway.exited.then(({ signal }) => resolve(signal === 'SIGKILL'));
+  const killed = await promise;
+  clearTimeout(timer);
+  return killed;
+}
+
+async function lookInto(world: ChaosWorld, workspace: string, server: ModelServer): Promise<Found> {
+  const { engine, home, databaseUrl = '' } = world;
+  const quiet = { events() {}, auditHead() {}, health() {} };
+  const store = await openStore({ home, engine, url: databaseUrl, maxBytes: 0, now: Date.now() }, quiet);
+  try {
+    const { entries } = await store.read('entries.path', { key: SESSION, limit: 10_000 });
+    const events = await store.read('stream.read', { after: 0, limit: 10_000 });
+    const chat = events.flatMap(({ event, payload }) => (event === 'chat' ? [JSON.parse(payload) as EventPayload<'chat'>] : []));
+    const runs = new Map<string, Run>();
+    for (const { kind, runId } of chat)
+      if (kind === 'queued' && runId !== undefined) runs.set(runId, (await store.read('runs.get', { runId })).run);
+    const { approvals } = await store.read('approvals.list', { state: 'decided', limit: 100 });
+    const file = join(workspace, 'log.txt');
+    const lines = existsSync(file)
+      ? readFileSync(file, 'utf8')
+          .split('\n')
+          .filter((line) => line !== '')
+      : [];
+    return { path: entries, approvals, runs, chat, lines, requests: server.requests.flatMap(({ body }) => (body ? [body] : [])) };
+  } finally {
+    await store.close();
+  }
+}
+
+/** The model is told each message once, and each result right behind its call. */
+function checkLastRequest(requests: readonly ChatBody[], why: string): void {
+  const last = requests.findLast((body) => !/^Sum up/.test(lastText(body)));
+  if (!last) return;
+  const said = last.messages.filter(({ role }) => role === 'user').map(({ content }) => JSON.stringify(content));
+  assert.equal(new Set(said).size, said.length, `${why}: a message is told twice: ${said}`);
+  const results = last.messages.filter(({ role }) => role === 'tool').map(({ tool_call_id }) => tool_call_id);
+  assert.equal(new Set(results).size, results.length, `${why}: a result is told twice`);
+  const calls = last.messages.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id));
+  assert.deepEqual(results, calls, why);
+}
+
+function isMessageOf(entry: Entry, runId: string): boolean {
+  return entry.type === 'message' && entry.message.role === 'user' && entry.runId === runId;
+}
+
+function resultsOf(path: readonly Entry[]): { callId: string; text: string; isError: boolean }[] {
+  return path.flatMap((entry) => {
+    if (entry.type !== 'message' || entry.message.role !== 'toolResult') return [];
+    const { toolCallId: callId, content, isError } = entry.message;
+    return [{ callId, isError, text: content.map((block) => (block.type === 'text' ? block.text : '')).join('') }];
+  });
+}
+
+/** A person has the last word. */
+function isAsked(body: ChatBody | undefined): boolean {
+  return body?.messages.at(-1)?.role === 'user';
+}
+
+function lastText(body: ChatBody | undefined): string {
+  const content = body?.messages.at(-1)?.content;
+  if (typeof content === 'string') return content;
+  return ((content ?? []) as { text?: string }[]).map(({ text = '' }) => text).join('');
+}
