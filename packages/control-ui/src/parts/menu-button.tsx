@@ -1,15 +1,7 @@
 // A button that opens a menu of actions.
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
-import type { IconName } from '../icons.tsx';
 import { IconButton } from './button.tsx';
-
-export interface MenuEntry {
-  readonly id: string;
-  readonly label: string;
-  readonly icon: IconName;
-  readonly danger?: boolean;
-  readonly run: () => void;
-}
+import type { MenuEntry } from './menu-entry.ts';
 
 const loadMenu = () => import('./menu.tsx');
 const ActionMenu = lazy(() => loadMenu().then((module) => ({ default: module.ActionMenu })));

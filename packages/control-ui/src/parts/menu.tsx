@@ -2,7 +2,7 @@
 import type { ReactNode, RefObject } from 'react';
 import { Menu, MenuItem, Popover } from 'react-aria-components';
 import { Icon } from '../icons.tsx';
-import type { MenuEntry } from './menu-button.tsx';
+import type { MenuEntry } from './menu-entry.ts';
 
 interface ActionMenuProps {
   readonly label: string;

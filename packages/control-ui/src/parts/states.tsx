@@ -5,13 +5,15 @@ import { Icon, type IconName } from '../icons.tsx';
 import type { Trouble } from '../state/trouble.ts';
 import { Button } from './button.tsx';
 
+const lineNumbers = [0, 1, 2, 3, 4, 5, 6, 7];
+
 /** In the shape of what comes; nothing at all where that is quick. */
 export function Skeleton({ lines = 4, label }: { readonly lines?: number; readonly label: string }): ReactNode {
   const isSlow = useDelay(200);
   return (
     <div className="skeleton" role="status">
       <span className="visually-hidden">{isSlow ? label : ''}</span>
-      {isSlow && Array.from({ length: lines }, (_, line) => <span key={line} className={`skeleton-line skeleton-line-${line % 4}`} />)}
+      {isSlow && lineNumbers.slice(0, lines).map((line) => <span key={line} className={`skeleton-line skeleton-line-${line % 4}`} />)}
     </div>
   );
 }

@@ -143,8 +143,8 @@ function ConnectionLine({ iconsOnly }: { readonly iconsOnly: boolean }): ReactNo
   const position = online ? page.link().position() : undefined;
   const icon: IconName = !online ? 'offline' : isWell ? 'check-circle' : 'warning';
   return (
-    <div className={`nav-connection nav-connection-${online ? (isWell ? 'ok' : 'warn') : 'bad'}`} title={iconsOnly ? words : undefined}>
-      <Icon name={icon} />
+    <div className="nav-connection" title={iconsOnly ? words : undefined}>
+      <Icon name={icon} className={`tone-${online ? (isWell ? 'ok' : 'warn') : 'bad'}`} />
       <div className={iconsOnly ? 'visually-hidden' : ''}>
         <p>{words}</p>
         <p className="nav-host">

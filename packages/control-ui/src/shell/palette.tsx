@@ -95,7 +95,7 @@ export function Palette({ onClose, onHelp, onSignOut }: PaletteProps): ReactNode
               onClick={() => run(entry)}
               onPointerMove={() => setChosen(index)}
             >
-              <Icon name={entry.icon} />
+              <Icon name={entry.icon} className="palette-icon" />
               <span className="palette-label">
                 {markHits(entry.label, typed).map((part) => (part.hit ? <mark key={part.text}>{part.text}</mark> : part.text))}
               </span>

@@ -153,12 +153,12 @@ export function SessionRow({ session, isCurrent, waits, now, onPicked, actions }
         onClick={onPicked}
       >
         <span className="session-row-title">
-          {session.pinned && <Icon name="pin" size={14} />}
+          {session.pinned && <Icon name="pin" size={14} className="session-pin" />}
           <span>{sessionTitle(session)}</span>
         </span>
         <span className="session-row-line">
-          <span className={`session-row-status tone-${status.tone}`}>
-            <Icon name={status.icon} size={14} className={status.turning ? 'turning' : ''} />
+          <span className="session-row-status">
+            <Icon name={status.icon} size={14} className={`tone-${status.tone}${status.turning ? ' turning' : ''}`} />
             <span>{status.words}</span>
           </span>
           <span className="session-row-time">{isNow && now - session.updatedAt < 60_000 ? 'now' : listTime(session.updatedAt, now)}</span>

@@ -237,7 +237,7 @@ function RulesDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
       ) : (
         <ul className="rules">
           {rules.value.map((rule) => (
-            <li key={rule.id}>
+            <li key={rule.id} className="rule">
               <div className="row-text">
                 <span className="row-title">{visible(rule.title)}</span>
                 <span className="row-line">

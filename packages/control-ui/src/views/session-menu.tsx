@@ -5,7 +5,7 @@ import { usePage } from '../hooks/page-context.ts';
 import { navigate } from '../hooks/use-route.ts';
 import { Button } from '../parts/button.tsx';
 import { Confirm, Dialog } from '../parts/dialog.tsx';
-import type { MenuEntry } from '../parts/menu-button.tsx';
+import type { MenuEntry } from '../parts/menu-entry.ts';
 import { sessionTitle } from '../state/session-words.ts';
 
 interface SessionMenu {
