@@ -1,5 +1,6 @@
 // The protocol as the page has it: of the tables only what the client reads while it works, and checks that were made at
 // build time in place of schemas. All of it is made from the tables, so that there is still one place to change.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { pageMethods } from '../../packages/control-ui/src/state/page-methods.ts';
@@ -51,6 +52,11 @@ export function protocolOfThePage(): Plugin {
           resolveDir: protocol,
         }));
       }
+      // Summaries are for people who read the reference.
+      build.onLoad({ filter: /[\\/]protocol[\\/]src[\\/](limits|errors|scopes)\.ts$/ }, ({ path }) => ({
+        contents: readFileSync(path, 'utf8').replace(/\bsummary:\s*'(?:[^'\\]|\\.)*'/g, "summary: ''"),
+        loader: 'ts',
+      }));
       // Its files only declare: what the page does not use of them is left out whole.
       build.onResolve({ filter: /^\.\.?\//, namespace: 'file' }, ({ path, resolveDir }) =>
         resolveDir.startsWith(protocol) ? { path: join(resolveDir, path), sideEffects: false } : undefined,
