@@ -35,14 +35,15 @@ export type Summed =
 
 /** The summary as an entry to be written; nothing is written here. */
 export async function sumUp({ path, model, reason, instructions, context, hooks, at, signal }: CompactionPlan): Promise<Summed> {
-  const window = model?.info.contextWindow ?? 0;
+  const tokensBefore = estimateTokens(messagesOf(path));
+  // The server says that it is too long: then its window is smaller than the settings say, whatever they say.
+  const window = Math.min(model?.info.contextWindow ?? 0, reason === 'overflow' ? tokensBefore : Number.POSITIVE_INFINITY);
   const firstKeptEntryId = findCut(path, window);
   if (!model || firstKeptEntryId === undefined) return { kind: 'nothing', reason: 'There is nothing that could be summed up' };
   const before = path.slice(
     0,
     path.findIndex((entry) => entry.id === firstKeptEntryId),
   );
-  const tokensBefore = estimateTokens(messagesOf(path));
   hooks.run('before_compaction', { ...context, reason, tokensBefore, messageCount: before.length });
   const asked = await hooks.run('session_before_compact', {
     ...context,
