@@ -174,6 +174,11 @@ export function openAgents(options: AgentOptions): AgentParts {
     },
     async close() {
       approvals.close();
+      // Turns that the stop has no time for are cut off before their programs are: they leave behind that they were at work.
+      const overdue = Promise.withResolvers<void>();
+      const timer = clock.after(CLOSE_BUDGET_MS, overdue.resolve);
+      await Promise.race([turns.park(0), overdue.promise]);
+      timer.cancel();
       await tools.close();
       await hooks.drain(CLOSE_BUDGET_MS);
     },

@@ -1,6 +1,6 @@
 // One turn at a time for each session. What waits is in the store; here is only which sessions are at work, and how to
 // stop them. Whoever accepts a message says so, and the session's lane looks into the store until nothing waits.
-import type { QueueMode, Run, RunStream } from '@tenon/protocol';
+import { GatewayError, type QueueMode, type Run, type RunStream } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { OpenRun } from '../store/run-row.ts';
@@ -59,8 +59,10 @@ export function createTurnQueue({ store, clock, log, runTurn, maxActive }: Queue
   const ends = new Map<string, Set<() => void>>();
   const watchers = new Map<string, Set<(said: RunStream) => void>>();
   let parking = false;
+  let isParked = false;
   let running = 0;
-  let idle: (() => void) | undefined;
+  /** Told once, when no turn is at work any more. */
+  const idle = new Set<() => void>();
 
   function accepted(key: string): void {
     if (parking) return;
@@ -95,7 +97,7 @@ export function createTurnQueue({ store, clock, log, runTurn, maxActive }: Queue
       lanes.delete(key);
       const next = parking ? undefined : waiting.shift();
       if (next !== undefined) void work(next);
-      if (running === 0) idle?.();
+      if (running === 0) for (const tell of idle) tell();
     }
     // Something may have been accepted after the last look and before the lane was gone.
     if (!parking) await lookOnce(key);
@@ -166,6 +168,7 @@ export function createTurnQueue({ store, clock, log, runTurn, maxActive }: Queue
     const cancelled = runId === undefined ? [] : queued;
     if (cancelled.length > 0) await store.write('runs.cancelQueued', { key, runIds: cancelled, reason: STOPPED, at: clock.now() });
     if (active.length === 0) return cancelled;
+    if (parking) throw stopping();
     const over = Promise.all(active.map(({ run }) => ended(run.runId)));
     // The turn that is meant: another may have begun since the store was read.
     if (turn && active.some(({ run }) => (run.joined ?? run.runId) === turn.leadRunId)) turn.control.stop(STOPPED);
@@ -191,12 +194,13 @@ export function createTurnQueue({ store, clock, log, runTurn, maxActive }: Queue
     const stop = listen(ends, runId, resolve);
     try {
       let { run } = await store.read('runs.get', { runId });
-      if (run.state !== 'ended' && timeoutMs > 0) {
+      if (run.state !== 'ended' && timeoutMs > 0 && !isParked) {
         const timer = clock.after(timeoutMs, resolve);
         await promise;
         timer.cancel();
         ({ run } = await store.read('runs.get', { runId }));
       }
+      if (run.state !== 'ended' && timeoutMs > 0 && isParked) throw stopping();
       const text = run.state === 'ended' ? await lastText(run) : undefined;
       return { run, ...(text === undefined ? {} : { text }) };
     } finally {
@@ -245,20 +249,27 @@ export function createTurnQueue({ store, clock, log, runTurn, maxActive }: Queue
     async park(graceMs) {
       parking = true;
       for (const lane of lanes.values()) lane?.control.park();
-      if (running === 0) return;
-      const done = new Promise<void>((resolve) => {
-        idle = resolve;
-      });
-      const grace = clock.after(graceMs, () => {
-        for (const lane of lanes.values()) lane?.control.cut();
-      });
-      await done;
-      grace.cancel();
+      if (running > 0) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        idle.add(resolve);
+        const grace = clock.after(graceMs, () => {
+          for (const lane of lanes.values()) lane?.control.cut();
+        });
+        await promise;
+        grace.cancel();
+      }
+      // Nothing ends any more: who waits for it is told so, and the gateway need not wait for them.
+      isParked = true;
+      for (const listeners of ends.values()) for (const tell of listeners) tell();
     },
     get active() {
       return running;
     },
   };
+}
+
+function stopping(): GatewayError {
+  return new GatewayError('UNAVAILABLE', 'The gateway is stopping; the run goes on when it is back');
 }
 
 /** A command of the person is a turn of its own. */
