@@ -1,13 +1,13 @@
 // The web page as people use it: a real Chromium against a real gateway with the demo model.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { createClient } from '@tenon/client';
 import type { Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { type GatewayProcess, startGatewayProcess, temporaryHome } from '../support/gateway.ts';
 import { accessibilityFaults, openContext, openSignedIn, phone, scrollsSideways, send, signInLink, until } from '../support/page.ts';
-import { rmSync } from 'node:fs';
 
 const home = temporaryHome();
 let gateway: GatewayProcess;
@@ -188,6 +188,59 @@ test('sessions are renamed, pinned, forked, exported, archived and deleted', asy
   await page.getByText('What time is it?').last().waitFor();
   await menu('Archive');
   await page.getByText('Say something to start').waitFor();
+  assert.deepEqual(await mine.faults(), []);
+});
+
+test('a long conversation is read page by page, and messages queue while the agent works', async () => {
+  const header = { type: 'session', version: 3, id: 'long', timestamp: new Date(0).toISOString(), cwd: '' };
+  const usage = {
+    input: 0,
+    output: 0,
+    cacheRead: 0,
+    cacheWrite: 0,
+    totalTokens: 0,
+    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+  };
+  const answer = { role: 'assistant', provider: 'demo', model: 'demo', api: 'demo', usage, stopReason: 'stop', timestamp: 1 };
+  const lines = Array.from({ length: 400 }, (_, index) => ({
+    type: 'message',
+    id: `entry${index}`,
+    parentId: index === 0 ? null : `entry${index - 1}`,
+    timestamp: new Date(1_700_000_000_000 + index * 1_000).toISOString(),
+    message:
+      index % 2 === 0
+        ? { role: 'user', content: [{ type: 'text', text: `Question ${index}.` }], timestamp: 1 }
+        : { ...answer, content: [{ type: 'text', text: `Answer ${index}. `.repeat(20) }] },
+  }));
+  const client = createClient({ url: gateway.socketUrl, token: gateway.token });
+  await client.connect();
+  await client.call('sessions.import', {
+    key: 'agent:main:long',
+    jsonl: [header, ...lines].map((line) => JSON.stringify(line)).join('\n'),
+    title: 'Long',
+  });
+  await client.close();
+  await using mine = await openSignedIn(opened.browser, gateway);
+  const { page } = mine;
+  await page.goto(`${gateway.url}/#/chat/agent:main:long`);
+  const transcript = page.locator('.transcript');
+  await page.getByText('Question 398.').waitFor();
+  await transcript.hover();
+  await until('the beginning', async () => {
+    await page.mouse.wheel(0, -5_000);
+    return /Question 0\./.test(await transcript.innerText());
+  });
+  assert.ok((await page.locator('.transcript .row').count()) < 100, 'only what is near the eye is drawn');
+
+  await send(page, 'Run sleep 60');
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Allow once' }).click();
+  await page.locator('.tool', { hasText: 'exec' }).getByText('Running').waitFor();
+  await send(page, 'What are you?');
+  await page.getByText('Queued').waitFor();
+  await page.getByRole('button', { name: 'Take it back' }).click();
+  await until('it is taken back', async () => (await page.getByText('Queued').count()) === 0);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await until('the end of the turn', () => isIdle(page));
   assert.deepEqual(await mine.faults(), []);
 });
 

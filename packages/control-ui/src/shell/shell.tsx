@@ -52,8 +52,18 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }): ReactN
     }, []),
   );
 
-  const withList = route.view === 'chat' && !isNarrow;
+  const rail = useRef<HTMLElement>(null);
   const listOpen = route.view === 'chat' && isNarrow && !isPhone && drawer;
+  useEffect(() => {
+    if (!listOpen) return;
+    const before = document.activeElement;
+    rail.current?.querySelector<HTMLElement>('input, a, button')?.focus();
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
+    };
+  }, [listOpen]);
+
+  const withList = route.view === 'chat' && !isNarrow;
   return (
     <div className="shell" data-view={route.view} data-phone={isPhone}>
       {/* A button, because the address after the # is the view. */}
@@ -70,7 +80,14 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }): ReactN
         />
       )}
       {(withList || listOpen) && (
-        <aside className={`rail${listOpen ? ' rail-drawer' : ''}`} aria-label="Sessions">
+        <aside
+          ref={rail}
+          className={`rail${listOpen ? ' rail-drawer' : ''}`}
+          aria-label="Sessions"
+          onKeyDown={(event) => {
+            if (listOpen && event.key === 'Escape' && !event.defaultPrevented) setDrawer(false);
+          }}
+        >
           <SessionList current={route.view === 'chat' ? route.sessionKey : undefined} onPicked={() => setDrawer(false)} />
         </aside>
       )}
@@ -84,6 +101,7 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }): ReactN
             <ChatView
               key={route.sessionKey ?? 'new'}
               sessionKey={route.sessionKey}
+              sessionsIcon={isPhone ? 'chevron-left' : 'sessions'}
               onShowSessions={isPhone ? () => navigate({ view: 'sessions' }) : isNarrow ? () => setDrawer(!drawer) : undefined}
             />
           )}

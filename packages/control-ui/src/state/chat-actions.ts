@@ -47,7 +47,7 @@ export function createChatActions({ store, link, toasts, now }: ActionDeps): Cha
   async function deliver(key: string, { runId, text, images }: Outgoing): Promise<string> {
     setOutgoing(key, runId, (each) => ({ ...each, state: 'sending', error: undefined }));
     try {
-      const { status, sessionKey, reply } = await link().call('chat.send', {
+      const { status, sessionKey } = await link().call('chat.send', {
         sessionKey: key,
         message: text,
         idempotencyKey: runId,
@@ -55,10 +55,8 @@ export function createChatActions({ store, link, toasts, now }: ActionDeps): Cha
           ? { images: images.map(({ mimeType, data }) => ({ type: 'image', mimeType: mimeType as 'image/png', data })) }
           : {}),
       });
-      if (status === 'handled') {
-        setOutgoing(key, runId, () => undefined);
-        if (sessionKey !== key && reply) toasts.say({ tone: 'ok', title: reply });
-      } else setOutgoing(key, runId, (each) => ({ ...each, state: 'sent' }));
+      if (status === 'handled') setOutgoing(key, runId, () => undefined);
+      else setOutgoing(key, runId, (each) => ({ ...each, state: 'sent' }));
       return sessionKey;
     } catch (error) {
       const { message, code } = troubleOf(error);

@@ -127,7 +127,7 @@ const history = (entries: object[] = [], runs: object[] = []) => ({ session, ent
 test('the page signs in on the first frame, then reads what it shows', async () => {
   const { page, socket } = await open();
   assert.equal(socket().url, 'ws://here/ws');
-  assert.deepEqual((socket().requests('connect')[0]?.params as { auth: object }).auth, { token: 'tok' });
+  assert.deepEqual(socket().requests('connect')[0]?.params.auth, { token: 'tok' });
   socket().answer('sessions.list', { sessions: [session] });
   await settle();
   const state = page.store.get();
@@ -219,7 +219,7 @@ test('after a lost connection the stream is forgotten and the conversation read 
   page.link().retry();
   await settle();
   assert.notEqual(socket(), first);
-  assert.deepEqual((socket().requests('connect')[0]?.params as { resume: object }).resume, { epoch: 'epoch-0001', seq: 10 });
+  assert.deepEqual(socket().requests('connect')[0]?.params.resume, { epoch: 'epoch-0001', seq: 10 });
   socket().hello();
   await settle();
   const chat = page.store.get().chats.get(KEY)!;

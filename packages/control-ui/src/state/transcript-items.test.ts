@@ -178,3 +178,16 @@ test('commands, summaries and notes of others are rows of their own; what is not
     ['command', 'compaction', 'cert-watch'],
   );
 });
+
+test('the first line changes its key when older messages of the same day arrive', () => {
+  const [older, newer] = [user('a'), user('b')];
+  assert.notEqual(itemsOf({ entries: [newer] })[0]?.key, itemsOf({ entries: [older, newer] })[0]?.key);
+});
+
+test('the lines of a reply stay lines, and its code stays as it is', () => {
+  const data = { command: '/status', reply: 'Session: a\nAgent: main\n\n- one\n- two\n\n```\nx\ny\n```' };
+  const notice = itemsOf({ entries: [entryOf({ type: 'custom', customType: 'command', data })] }).at(-1);
+  const reply = notice?.kind === 'notice' && notice.notice.type === 'command' ? notice.notice.reply : '';
+  assert.match(reply, /^Session: a {2}\nAgent: main\n\n/);
+  assert.match(reply, /```\nx\ny\n```$/);
+});

@@ -51,7 +51,7 @@ class Rows {
   }
 
   entry(entry: Entry): void {
-    this.#dayLine(entry.at);
+    this.#dayLine(entry.at, entry.id);
     switch (entry.type) {
       case 'message':
         if (entry.message.role === 'user') this.#user(entry, entry.message.content);
@@ -113,7 +113,7 @@ class Rows {
   }
 
   outgoing({ runId, text, images, at, state, error }: Outgoing): void {
-    this.#dayLine(at);
+    this.#dayLine(at, runId);
     const item: UserItem = {
       kind: 'user',
       key: `user:${runId}`,
@@ -302,7 +302,7 @@ class Rows {
     if (entry.customType === 'reply')
       this.#push({ kind: 'custom', key: entry.id, at: entry.at, from: said(data.plugin), text: said(data.text) });
     if (entry.customType === 'command')
-      this.#notice(entry, { type: 'command', command: said(data.text ?? data.command), reply: said(data.reply) });
+      this.#notice(entry, { type: 'command', command: said(data.text ?? data.command), reply: withBreaks(said(data.reply)) });
   }
 
   #notice(entry: Entry, notice: NoticeItem['notice']): void {
@@ -335,11 +335,12 @@ class Rows {
     );
   }
 
-  #dayLine(at: number): void {
+  // Known by what follows it: when older messages of the same day arrive, it is another line above them.
+  #dayLine(at: number, before: string): void {
     const day = (this.#sources.dayOf ?? startOfDay)(at);
     if (this.#day === day) return;
     this.#day = day;
-    this.#push({ kind: 'day', key: `day:${day}`, at: day });
+    this.#push({ kind: 'day', key: `day:${before}`, at: day });
   }
 
   // Ids of imported entries and of calls are not ours: two rows with one key would break the list.
@@ -369,6 +370,14 @@ function imagesOf(id: string, content: readonly ContentBlock[]): ChatImage[] | u
     block.type === 'image' ? [{ key: `${id}:${index}`, mimeType: block.mimeType, data: block.data }] : [],
   );
   return images.length > 0 ? images : undefined;
+}
+
+/** Replies of commands are lines; in Markdown a single line break is a space. Code keeps its own. */
+function withBreaks(text: string): string {
+  return text
+    .split(/(^```[\s\S]*?^```)/m)
+    .map((part) => (part.startsWith('```') ? part : part.replace(/([^\s])\n(?=[^\n])/g, '$1  \n')))
+    .join('');
 }
 
 function startOfDay(at: number): number {

@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react';
 import type { Session } from '@tenon/protocol';
 import { useApp } from '../hooks/page-context.ts';
+import type { IconName } from '../icons.tsx';
 import { IconButton, Pill } from '../parts/button.tsx';
 import { MenuButton } from '../parts/menu-button.tsx';
 import type { RunPill } from '../state/chat-words.ts';
@@ -14,14 +15,15 @@ interface ChatBarProps {
   readonly subtitle: string;
   readonly pill: RunPill | undefined;
   readonly onShowSessions: (() => void) | undefined;
+  readonly sessionsIcon: IconName;
 }
 
-export function ChatBar({ session, sessionKey, subtitle, pill, onShowSessions }: ChatBarProps): ReactNode {
+export function ChatBar({ session, sessionKey, subtitle, pill, onShowSessions, sessionsIcon }: ChatBarProps): ReactNode {
   const { entries, dialog, exportSession } = useSessionMenu(session, 'chat');
   const isReady = useApp((state) => state.connection.kind === 'online' && state.health?.ok !== false);
   return (
     <header className="bar">
-      {onShowSessions && <IconButton icon="chevron-left" label="Sessions" className="bar-back" onClick={onShowSessions} />}
+      {onShowSessions && <IconButton icon={sessionsIcon} label="Sessions" className="bar-back" onClick={onShowSessions} />}
       <div className="bar-title">
         <h1 tabIndex={-1}>{sessionTitle(session)}</h1>
         <p className="meta">{subtitle}</p>

@@ -9,6 +9,7 @@ import type { ChatImage, NoticeItem, UserItem } from '../chat/types.ts';
 import { useApp, usePage } from '../hooks/page-context.ts';
 import { useMedia, useNow, usePreferences, widths } from '../hooks/use-browser.ts';
 import { navigate } from '../hooks/use-route.ts';
+import type { IconName } from '../icons.tsx';
 import { Failed, Skeleton } from '../parts/states.tsx';
 import { may } from '../state/app-state.ts';
 import { named } from '../state/approval-words.ts';
@@ -31,9 +32,10 @@ interface ChatViewProps {
   /** Without one: a session that is made with its first message. */
   readonly sessionKey: string | undefined;
   readonly onShowSessions: (() => void) | undefined;
+  readonly sessionsIcon: IconName;
 }
 
-export function ChatView({ sessionKey, onShowSessions }: ChatViewProps): ReactNode {
+export function ChatView({ sessionKey, onShowSessions, sessionsIcon }: ChatViewProps): ReactNode {
   const page = usePage();
   const chat = useApp((state) => (sessionKey === undefined ? undefined : state.chats.get(sessionKey)));
   const session = useApp((state) => (sessionKey === undefined ? undefined : state.sessions.byKey.get(sessionKey)));
@@ -85,6 +87,7 @@ export function ChatView({ sessionKey, onShowSessions }: ChatViewProps): ReactNo
         subtitle={[agent.name, composer.modelName].filter(Boolean).join(' · ')}
         pill={runPill(chat, waits, now)}
         onShowSessions={onShowSessions}
+        sessionsIcon={sessionsIcon}
       />
       <h2 className="visually-hidden">Conversation</h2>
       {sessionKey === undefined ? (
