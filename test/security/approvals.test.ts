@@ -175,6 +175,9 @@ test('S53 a command that cannot be shown whole is refused; what is shown is whol
   assert.equal(code, 0);
   assertNothingHidden(stdout);
   for (const mark of ['\\u{202e}', '\\u{2066}', '\\u{7}', '\\u{1b}[2Krm -rf .']) assert.ok(stdout.includes(mark), `${mark} in ${stdout}`);
+  const { payload } = await talk.admin.request('commands.run', { sessionKey: SESSION, text: '/approve' });
+  assertNothingHidden(payload.reply);
+  assert.ok(payload.reply.includes('\\u{202e}') && payload.reply.includes('rm -rf .'), payload.reply);
   const listed = await tenon(talk.gateway.home, 'approve', 'ls');
   assertNothingHidden(listed.stdout);
   await talk.answer(shown, 'deny');
@@ -442,6 +445,26 @@ function snapshot(file: string, withContent: boolean): unknown {
   const { ino, mode } = statSync(file);
   return { file, ino, mode, ...(withContent ? { content: readFileSync(file, 'utf8') } : {}) };
 }
+
+test('S57 a right that is taken away is gone for the turn that runs', async () => {
+  verifies('S57');
+  await using talk = await openConversation();
+  await talk.admin.request('sessions.create', { key: SESSION, permissions: 'accept-edits' });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  // The second call is written while the operator looks on, and takes the right away.
+  const second = { calls: [{ name: 'write', arguments: ['{"path":"second"', ',"content":"x"}'] }], gate: () => promise };
+  talk.server.next(call('write', { path: 'first', content: 'x' }), second, { text: 'done' });
+  const runId = await talk.send('go');
+  await talk.server.arrived(2);
+  await talk.admin.request('sessions.patch', { key: SESSION, permissions: 'deny' });
+  resolve();
+  assert.equal((await talk.ended(runId)).end.kind, 'completed');
+  assert.deepEqual(
+    (await talk.results()).map(({ isError }) => isError),
+    [false, true],
+  );
+  assert.ok(!existsSync(join(talk.workspace(), 'second')));
+});
 
 test('S57 nobody gives a session more than they may: modes need their scope, on create and on patch', async () => {
   verifies('S57');

@@ -311,7 +311,17 @@ test('S24 a credential that is bound to a session must name it where others may 
   // A run of another session stays its own, whatever session is named beside it.
   await admin.request('chat.send', { sessionKey: 'agent:main:other', message: 'What are you?', idempotencyKey: 'theirs' });
   await admin.request('agent.wait', { runId: 'theirs', timeoutMs: 10_000 });
-  assert.equal((await bound.request('agent.wait', { runId: 'theirs', timeoutMs: 0 })).error?.code, 'NOT_FOUND');
+  // One that still runs is refused at once, in the words of one that does not exist.
+  await admin.request('chat.send', { sessionKey: 'agent:main:busy', message: 'Write a note: S24', idempotencyKey: 'running' });
+  await admin.find(({ event, payload: told }) => event === 'approval.requested' && told.approval.runId === 'running');
+  const missing = (await bound.request('agent.wait', { runId: 'missing', timeoutMs: 60_000 })).error;
+  assert.equal(missing?.code, 'NOT_FOUND');
+  for (const runId of ['theirs', 'running']) {
+    const startedAt = performance.now();
+    const { error } = await bound.request('agent.wait', { runId, timeoutMs: 60_000 });
+    assert.deepEqual(error, { ...missing, message: missing?.message.replace('missing', runId) });
+    assert.ok(performance.now() - startedAt < 5_000, 'it does not wait for what it may not see');
+  }
   const { payload } = await bound.request('usage.get', { sessionKey: SESSION, runId: 'theirs' });
   assert.equal(payload?.total.calls ?? 0, 0);
   const abort = await bound.request('chat.abort', { sessionKey: SESSION, runId: 'theirs' });

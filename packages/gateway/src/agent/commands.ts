@@ -12,6 +12,7 @@ import {
   type Scope,
   type Session,
   thinkingLevels,
+  visible,
 } from '@tenon/protocol';
 import type { HookRunner } from '../host/run-hook.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -178,7 +179,7 @@ const runs: Readonly<Record<CommandName, Run>> = {
     const [word = '', id] = rest.split(/\s+/);
     if (word === '') {
       if (approvals.length === 0) return 'Nothing waits for you in this session.';
-      return approvals.map(describe).join('\n\n');
+      return describeAll(approvals);
     }
     // As `approvals.resolve`: who is bound to the session that asks is no judge of it.
     if (principal.sessionKey !== undefined)
@@ -209,15 +210,34 @@ function decisionOf(word: string): Decision {
   return decision;
 }
 
+/** Each is shown whole, as many as one answer holds. */
+const SHOWN_CHARS = 500_000;
+
+function describeAll(approvals: readonly Approval[]): string {
+  const shown: string[] = [];
+  let chars = 0;
+  for (const approval of approvals) {
+    const text = describe(approval);
+    chars += text.length;
+    if (shown.length > 0 && chars > SHOWN_CHARS) {
+      shown.push(`${approvals.length - shown.length} more wait; answer these first`);
+      break;
+    }
+    shown.push(text);
+  }
+  return shown.join('\n\n');
+}
+
 function describe({ id, title, reason, argv, cwd, args }: Approval): string {
   const what = argv
     ? argv.map((word, index) => `  ${index} ${JSON.stringify(word)}`)
     : Object.entries(args).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`);
-  return [
+  const lines = [
     `${title} (${id})`,
     ...what,
     ...(cwd ? [`  in ${cwd}`] : []),
     `  ${reason}`,
     `  /approve allow ${id} · /approve deny ${id} · /approve always ${id}`,
-  ].join('\n');
+  ];
+  return lines.map(visible).join('\n');
 }

@@ -1,6 +1,6 @@
 // Whether a call may run: the tool says exactly what it would do, the policy judges that, and where it says so the
 // operator is asked. The answer holds for exactly what was shown.
-import type { Approval, JsonObject, PermissionMode } from '@tenon/protocol';
+import type { Approval, JsonObject } from '@tenon/protocol';
 import { faultpoint } from '../kernel/fault.ts';
 import { digestOf, judge, type Verdict } from './policy.ts';
 import { type PreparedCall, type Tool, ToolError, type ToolPlace } from './tools/tool.ts';
@@ -31,7 +31,9 @@ export async function permit(turn: Turn, { tool, callId, args, asked }: Wanted):
   const prepared = await prepare(turn, tool, callId, args);
   if ('refused' in prepared) return prepared;
   const { deps, control } = turn;
-  const mode = modeOf(turn);
+  // Read now and not when the turn began: who takes a right away from a session means the turn that runs.
+  const { session } = await deps.store.read('sessions.get', { key: turn.session.key });
+  const mode = session.permissions ?? turn.agent.permissions;
   const said = judge(prepared, mode, await deps.execPolicy());
   if (said.verdict === 'deny') return { refused: `Refused: ${said.reason}` };
   const digest = digestOf(tool.name, prepared);
@@ -67,10 +69,6 @@ export async function permit(turn: Turn, { tool, callId, args, asked }: Wanted):
     case 'denied':
       return { refused: 'The operator denied this call. Do not try to do the same in another way; ask what to do instead.' };
   }
-}
-
-export function modeOf(turn: Pick<Turn, 'session' | 'agent'>): PermissionMode {
-  return turn.session.permissions ?? turn.agent.permissions;
 }
 
 async function prepare(turn: Turn, tool: Tool, callId: string, args: JsonObject): Promise<PreparedCall | { refused: string }> {

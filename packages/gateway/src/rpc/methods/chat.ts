@@ -54,10 +54,12 @@ export const chatHandlers = {
     present: (stored: Accepted, context) => started(stored, context),
   },
 
-  'agent.wait': async ({ runId, timeoutMs = DEFAULT_WAIT_MS }, { turns, principal }) => {
+  'agent.wait': async ({ runId, timeoutMs = DEFAULT_WAIT_MS }, { turns, principal, store }) => {
+    // Before the waiting: how long it takes to be refused must not tell that the run is there.
+    const { run: asked } = await store.read('runs.get', { runId });
+    if (principal.sessionKey !== undefined && asked.sessionKey !== principal.sessionKey) throw noRun(runId);
     const waited = await turns.wait(runId, timeoutMs);
-    if (!waited || (principal.sessionKey !== undefined && waited.run.sessionKey !== principal.sessionKey))
-      throw new GatewayError('NOT_FOUND', `Cannot find run "${runId}"`);
+    if (!waited) throw noRun(runId);
     const { run, text } = waited;
     return { run, ...(run.end === undefined ? {} : { end: run.end }), ...(text === undefined ? {} : { text: cutText(text, PAGE_BYTES) }) };
   },
@@ -174,6 +176,11 @@ export function titleOf(message: string): string {
 
 function textOf(content: readonly { type: string; text?: string }[]): string {
   return content.map((block) => (block.type === 'text' ? (block.text ?? '') : '[image]')).join('\n');
+}
+
+/** As the store says it of a run that is not there. */
+function noRun(runId: string): GatewayError {
+  return new GatewayError('NOT_FOUND', `Cannot find run "${runId}"`, { details: { code: 'NO_RUN' } });
 }
 
 function ignoreMissing(error: unknown): void {
