@@ -17,6 +17,8 @@ import { startPostgres } from '../support/postgres.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import { cutWal, makeStoreWithWal } from '../support/stores-damage.ts';
 import type { Engine } from '../support/stores.ts';
+import { runTurnChaos } from '../support/turn-chaos.ts';
+import { killTurnAt, LONGEST_STORY } from '../support/turn-kills.ts';
 
 interface Part {
   readonly name: string;
@@ -59,6 +61,8 @@ const chosen = (['sqlite', 'postgres'] as const).filter((engine) => given.engine
 const parts: readonly Part[] = [
   ...chosen.map((engine) => randomKills(engine, chosen.length === 1 ? kills : Math.round(kills / (engine === 'sqlite' ? 5 / 4 : 5)))),
   namedKills(),
+  ...chosen.map(turns),
+  ...chosen.map(turnCommits),
   ...chosen.map(resume),
   ...chosen.map(stops),
   walCuts(),
@@ -167,6 +171,57 @@ function namedKills(): Part {
         step(++done);
       }
       return `${points.length} points, ${kills} kills`;
+    },
+  };
+}
+
+/** Kills in one world of turns: its events stay within what the store keeps. */
+const TURN_KILLS_PER_WORLD = 8;
+
+function turns(engine: Engine): Part {
+  return {
+    name: `turns ${engine}`,
+    promise: 'R01 R03 R14',
+    unit: 'kills',
+    count: engine === 'sqlite' ? 200 : 50,
+    async run({ count, seed: first, isOver, step }) {
+      const sum = { acknowledged: 0, aborted: 0, answered: 0, programs: 0 };
+      for (let done = 0; done < count && !isOver(); ) {
+        const rounds = Math.min(TURN_KILLS_PER_WORLD, count - done);
+        const world = first + done;
+        const stats = await runTurnChaos({
+          engine,
+          seed: world,
+          kills: rounds,
+          sessions: 40,
+          actsPerLife: 120,
+          onRound: (round) => step(done + round),
+        }).catch((error: unknown) => {
+          throw new Error(`seed ${world}: ${(error as Error).message}`, { cause: error });
+        });
+        done += rounds;
+        for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += stats[name];
+      }
+      return `${sum.acknowledged} runs, each ended once; ${sum.aborted} stopped, ${sum.answered} approvals, ${sum.programs} programs, none twice`;
+    },
+  };
+}
+
+/** Before and after every commit from the start of a gateway to the end of a turn. */
+function turnCommits(engine: Engine): Part {
+  const store = engine === 'sqlite' ? 'writer' : 'postgres';
+  return {
+    name: `turn commits ${engine}`,
+    promise: 'R01 R02 R03',
+    unit: 'points',
+    count: 2,
+    async run({ count, isOver, step }) {
+      let kills = 0;
+      for (const [done, point] of [`${store}.before-commit`, `${store}.after-commit`].slice(0, count).entries()) {
+        for (let nth = 1; !isOver() && (await killTurnAt(LONGEST_STORY, point, engine, nth)) === 1; nth++) kills++;
+        if (!isOver()) step(done + 1);
+      }
+      return `${kills} commits`;
     },
   };
 }

@@ -213,10 +213,12 @@ ${settings.model ?? ''}
 
 /** A person talks until everything has ended, or the gateway is gone. */
 async function live(story: Story, gateway: GatewayProcess, rest: Pick<Life, 'workspace' | 'server' | 'nth'>): Promise<void> {
-  const allow = (id: string) => void link?.request('approvals.resolve', { id, decision: 'allow-once', idempotencyKey: `allow-${id}` });
+  let open: Link | undefined;
+  const allow = (id: string) => void open?.request('approvals.resolve', { id, decision: 'allow-once', idempotencyKey: `allow-${id}` });
   const link = await openLink(gateway, {
     onEvent: ({ event, payload }) => event === 'approval.requested' && allow((payload as EventPayload<'approval.requested'>).approval.id),
   }).catch(() => undefined);
+  open = link;
   // Killed while somebody came in.
   if (!link) return;
   const waiting = await link.request('approvals.list', { state: 'pending' });
