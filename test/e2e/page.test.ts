@@ -7,7 +7,17 @@ import { createClient } from '@tenon/client';
 import type { Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { type GatewayProcess, startGatewayProcess, temporaryHome } from '../support/gateway.ts';
-import { accessibilityFaults, openContext, openSignedIn, phone, scrollsSideways, send, signInLink, until } from '../support/page.ts';
+import {
+  accessibilityFaults,
+  openContext,
+  openSignedIn,
+  phone,
+  scrollsSideways,
+  send,
+  signInLink,
+  smallTargets,
+  until,
+} from '../support/page.ts';
 
 const home = temporaryHome();
 let gateway: GatewayProcess;
@@ -33,6 +43,11 @@ async function picture(page: Page, name: string): Promise<void> {
 const answers = (page: Page) => page.locator('.transcript .md');
 const isIdle = async (page: Page) => (await page.locator('.bar-state .pill').count()) === 0;
 const workspaceFile = (...names: string[]) => join(home, 'workspaces', 'main', ...names);
+
+async function newSession(page: Page): Promise<void> {
+  await page.keyboard.press('n');
+  await page.getByText('Say something to start').waitFor();
+}
 
 async function ask(page: Page, text: string): Promise<void> {
   const before = await answers(page).count();
@@ -117,8 +132,7 @@ test('a conversation: the answer streams, a file is listed, a note is written af
 test('a turn is stopped by Escape twice, and the session goes on', async () => {
   await using mine = await openSignedIn(opened.browser, gateway);
   const { page } = mine;
-  await page.keyboard.press('n');
-  await page.getByText('Say something to start').waitFor();
+  await newSession(page);
   await send(page, 'Run sleep 60');
   const card = page.getByRole('alertdialog');
   await card.waitFor();
@@ -134,7 +148,7 @@ test('a turn is stopped by Escape twice, and the session goes on', async () => {
 
 test('two pages and what they do are in step, and the first decision counts for both', async () => {
   await using one = await openSignedIn(opened.browser, gateway);
-  await one.page.keyboard.press('n');
+  await newSession(one.page);
   await send(one.page, 'Write a note: buy milk');
   await one.page.getByRole('alertdialog').waitFor();
   const address = new URL(one.page.url()).hash;
@@ -152,13 +166,19 @@ test('two pages and what they do are in step, and the first decision counts for 
 test('sessions are renamed, pinned, forked, exported, archived and deleted', async () => {
   await using mine = await openSignedIn(opened.browser, gateway);
   const { page } = mine;
-  await page.keyboard.press('n');
+  await newSession(page);
   await ask(page, 'What time is it?');
   const menu = async (item: string) => {
     await page.getByRole('button', { name: 'More for this session' }).click();
     await page.getByRole('menuitem', { name: item }).click();
   };
+  await page.getByRole('button', { name: 'More for this session' }).click();
+  await page.getByRole('menu').waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await page.keyboard.press('Escape');
+  await until('the menu is closed', async () => (await page.getByRole('menu').count()) === 0);
   await menu('Rename');
+  assert.deepEqual(await accessibilityFaults(page), []);
   await page.getByLabel('Title').fill('The time');
   await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
   await page.getByRole('heading', { level: 1, name: 'The time' }).waitFor();
@@ -249,11 +269,13 @@ test('the palette, the keyboard map and the keys go everywhere', async () => {
   const { page } = mine;
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Search or run' }).fill('approv');
+  assert.deepEqual(await accessibilityFaults(page), []);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Approvals' }).waitFor();
   await until('focus on the title', async () => (await page.evaluate('document.activeElement?.textContent')) === 'Approvals');
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keyboard map' }).waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
   await page.keyboard.press('Escape');
   await page.keyboard.press('g');
   await page.keyboard.press('o');
@@ -315,6 +337,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
         await until('the view is loaded', async () => (await page.locator('.skeleton').count()) === 0);
         found.push(...(await accessibilityFaults(page)).map((line) => `${device} ${view} ${line}`));
         if (await scrollsSideways(page)) found.push(`${device} ${view} scrolls sideways`);
+        found.push(...(await smallTargets(page, device === 'phone' ? 44 : 24)).map((line) => `${device} ${view} too small: ${line}`));
         await picture(page, `${view}-${colorScheme}-${device}`);
       }
       await page.setViewportSize({ width: 320, height: 640 });

@@ -83,6 +83,18 @@ export async function scrollsSideways(page: Page): Promise<boolean> {
   return page.evaluate('document.documentElement.scrollWidth > window.innerWidth || document.body.scrollWidth > window.innerWidth');
 }
 
+/** Controls that are smaller than a finger or a pointer needs; links inside a sentence are as high as the sentence. */
+export async function smallTargets(page: Page, leastPx: number): Promise<string[]> {
+  return (await page.evaluate(`[...document.querySelectorAll('a, button, select, input, textarea, summary')].flatMap((element) => {
+    const label = element.closest('label');
+    const { width, height, bottom } = (label ?? element).getBoundingClientRect();
+    const inSentence = element.closest('p, dd, .md') && getComputedStyle(element).display.startsWith('inline') && element.tagName !== 'SELECT' && !element.querySelector('svg');
+    if (width === 0 || bottom < 0 || inSentence || element.closest('[inert], .visually-hidden')) return [];
+    if (element.parentElement.matches('.field, .search-field, .palette-input')) return [];
+    return width < ${leastPx} - 0.5 || height < ${leastPx} - 0.5 ? [Math.round(width) + 'x' + Math.round(height) + ' ' + element.outerHTML.slice(0, 120)] : [];
+  })`)) as string[];
+}
+
 /** Waits until the condition holds. The wait is bounded; what it was about is in the message. */
 export async function until(what: string, condition: () => Promise<boolean>, timeoutMs = 10_000): Promise<void> {
   const deadline = Date.now() + timeoutMs;

@@ -8,6 +8,7 @@ const LONGEST = 100_000;
 export interface Drafts {
   get(place: string): string;
   set(place: string, text: string): void;
+  move(from: string, to: string): void;
 }
 
 export function createDrafts(shelf: Pick<Shelf, 'getItem' | 'setItem'>): Drafts {
@@ -27,17 +28,25 @@ export function createDrafts(shelf: Pick<Shelf, 'getItem' | 'setItem'>): Drafts 
     }
   }
 
+  function set(place: string, text: string): void {
+    texts.delete(place);
+    if (text !== '') texts.set(place, text.slice(0, LONGEST));
+    texts = new Map([...texts].slice(-MOST));
+    try {
+      shelf.setItem(KEY, JSON.stringify([...texts]));
+    } catch {
+      // Storage is off or full: the text stays in memory.
+    }
+  }
+
   return {
     get: (place) => texts.get(place) ?? '',
-    set(place, text) {
-      texts.delete(place);
-      if (text !== '') texts.set(place, text.slice(0, LONGEST));
-      texts = new Map([...texts].slice(-MOST));
-      try {
-        shelf.setItem(KEY, JSON.stringify([...texts]));
-      } catch {
-        // Storage is off or full: the text stays in memory.
-      }
+    set,
+    move(from, to) {
+      const text = texts.get(from);
+      if (text === undefined) return;
+      set(from, '');
+      set(to, text);
     },
   };
 }

@@ -198,6 +198,8 @@ function useComposer(sessionKey: string | undefined, agent: Agent) {
       change(draft.text);
       setImages(draft.images);
     } else if (key !== sessionKey) {
+      // What was typed meanwhile belongs to the session that was being made.
+      if (sessionKey === undefined) drafts.move(place, key);
       navigate({ view: 'chat', sessionKey: key }, sessionKey === undefined ? 'replace' : 'push');
       // The session has its address now; who typed its first message goes on typing.
       requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector<HTMLElement>('.composer textarea')?.focus()));
