@@ -44,6 +44,7 @@ function badValues(shape: Shape): unknown[] {
   if (shape.type === 'boolean') return ['maybe', 1, 'TRUE', []];
   if (shape.type === 'integer')
     return [shape.minimum! - 1, shape.maximum! + 1, shape.minimum! + 0.5, 'many', true, [], Number.NaN, Number.POSITIVE_INFINITY];
+  if (shape.type === 'number') return [shape.minimum! - 1, shape.maximum! + 1, 'many', true, [], Number.NaN, Number.POSITIVE_INFINITY];
   if (shape.type === 'array') {
     const item = badValues(shape.items!).find((each) => typeof each === 'string')!;
     return [[item], Array.from({ length: shape.maxItems! + 1 }, () => 'example.org'), 7, { a: 1 }, [7]];
@@ -96,7 +97,7 @@ test('without --home and TENON_HOME the home is in the folder of the user', (t) 
   assert.equal(loadConfig({ env: {} }).home, join(home, '.tenon'));
 });
 
-for (const name of settingNames) {
+for (const name of settingNames.filter((each) => !settingRow(each).tables)) {
   const row = settingRow(name);
   const [table, key] = name.split('.') as [string, string];
 
@@ -151,6 +152,33 @@ function isGood(shape: Shape, text: string): boolean {
   }
   return shape.type === 'string' && new RegExp(shape.pattern ?? '').test(text) && text.length <= (shape.maxLength ?? text.length);
 }
+
+for (const [name, toml, message] of [
+  ['a model without a provider', '[[models]]\nid = "a"\n', /:1: models\/0 must have required properties provider; see models in/],
+  ['a word that no model has', '\n[[models]]\nid = "a"\nprovider = "openai"\nkeyenv = "A"\n', /:2: models\/0 .*keyenv/],
+  ['a provider that does not exist', '[[models]]\nid = "a"\nprovider = "x"\n', /:1: models\/0\/provider .*openai, anthropic/],
+  ['an agent with a bad id', '[[agents]]\nid = "A b"\n', /:1: agents\/0\/id .*lower-case/],
+  ['a list that is none', 'agents = 5\n', /:1: agents must be array/],
+] as const) {
+  test(`tenon.toml with ${name} is refused with its line and place`, (t) => {
+    const error = refusal(() => loadConfig({ home: makeHome(t, toml), env: {} }));
+    assert.match(error.message, message);
+    assert.equal(error.exitCode, 1);
+  });
+}
+
+test('models and agents are lists of tables', (t) => {
+  const home = makeHome(t, '[[models]]\nid = "a"\nprovider = "openai"\n[[models]]\nid = "b"\nprovider = "google"\n[[agents]]\nid = "x"\n');
+  const { settings } = loadConfig({ home, env: {} });
+  assert.deepEqual(
+    settings.models.map(({ id }) => id),
+    ['a', 'b'],
+  );
+  assert.deepEqual(
+    settings.agents.map(({ id }) => id),
+    ['x'],
+  );
+});
 
 test('flags are derived from the names of the settings, and differ', () => {
   assert.equal(flagOf('gateway.port'), '--port');

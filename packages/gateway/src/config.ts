@@ -5,6 +5,7 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import {
+  explain,
   isSettingName,
   matches,
   RESERVED_KEYS,
@@ -108,6 +109,7 @@ export function parseSetting(name: SettingName, given: unknown, where: string, s
 export function checkSetting(name: SettingName, value: unknown): string | undefined {
   const row = settingRow(name);
   if (matches(row.schema, value)) return undefined;
+  if (row.tables) return `${explain(row.schema, value, name) ?? `${name} do not fit`}; see ${name} in docs/reference/settings.md`;
   return `${name} cannot be ${row.secret ? '***' : show(value)}; it must be ${describeAllowed(row.schema)}`;
 }
 
@@ -222,6 +224,7 @@ export function describeAllowed(schema: object): string {
   const shape = schema as SchemaShape;
   if (shape.enum) return shape.enum.length === 2 ? shape.enum.join(' or ') : `one of ${shape.enum.join(', ')}`;
   if (shape.type === 'boolean') return 'true or false';
+  if (shape.type === 'number') return `a number from ${shape.minimum} to ${shape.maximum}`;
   if (shape.type === 'integer') return `a whole number from ${shape.minimum} to ${shape.maximum}`;
   if (shape.type === 'array') return `a list of at most ${shape.maxItems}, each ${describeAllowed(shape.items ?? {})}`;
   if (shape.description) return shape.description;
@@ -233,6 +236,7 @@ export function describeAllowed(schema: object): string {
 function fromText(schema: object, text: string): unknown {
   const { type } = schema as SchemaShape;
   if (type === 'integer') return /^-?(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : text;
+  if (type === 'number') return /^-?(0|[1-9]\d{0,14})(\.\d{1,12})?$/.test(text) ? Number(text) : text;
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
   if (type === 'array') return text === '' ? [] : text.split(',').map((item) => item.trim());
   return text;

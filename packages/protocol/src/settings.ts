@@ -12,6 +12,8 @@ interface SettingSpec {
   readonly default: unknown;
   readonly takesEffect: 'now' | 'restart';
   readonly env?: string;
+  /** A list of tables, `[[name]]` in the file: no text of a flag or a variable says it. */
+  readonly tables?: true;
   /** Shown as `***` and never logged. */
   readonly secret?: true;
 }
@@ -120,10 +122,11 @@ export const settings = {
     schema: Type.Array(ModelConfig, { maxItems: 256 }),
     default: [] as Static<typeof ModelConfig>[],
     takesEffect: 'restart',
+    tables: true,
   },
   'model.default': {
     summary: 'The model of agents that name none. Empty: the first of `models`, or `demo` where there is none.',
-    schema: Type.Union([Type.Literal(''), ModelId], { description: 'the id of a model' }),
+    schema: Type.String({ maxLength: 128, pattern: '^(|[A-Za-z0-9][A-Za-z0-9._:/@-]*)$', description: 'the id of a model' }),
     default: '',
     takesEffect: 'restart',
     env: 'TENON_MODEL',
@@ -157,6 +160,7 @@ export const settings = {
     schema: Type.Array(AgentConfig, { maxItems: 256 }),
     default: [] as Static<typeof AgentConfig>[],
     takesEffect: 'restart',
+    tables: true,
   },
   'agent.permissions': {
     summary: 'What agents may do without asking, where they or the session do not say otherwise.',

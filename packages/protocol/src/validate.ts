@@ -27,14 +27,25 @@ export function explain(schema: TSchema, value: unknown, name: string): string |
   const place = `${name}${first.instancePath}`;
   if (unknownKeys?.length) return `${place} has an unknown field "${unknownKeys[0]}"`;
   // A pattern is for machines; a schema that has one says in words what it wants.
-  const wanted = first.keyword === 'pattern' ? schemaAt(schema, first.schemaPath)?.description : undefined;
+  const wanted = wantedAt(schemaAt(schema, first.schemaPath), first.keyword);
   return wanted === undefined ? `${place} ${first.message}` : `${place} must be ${wanted}`;
 }
 
-function schemaAt(schema: TSchema, path: string): { description?: string } | undefined {
+interface Described {
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+}
+
+/** In words, where the schema has them and the library says only that it does not fit. */
+function wantedAt(schema: Described | undefined, keyword: string): string | undefined {
+  if (keyword === 'pattern') return schema?.description;
+  return keyword === 'enum' && schema?.enum ? `one of ${schema.enum.join(', ')}` : undefined;
+}
+
+function schemaAt(schema: TSchema, path: string): Described | undefined {
   let at: unknown = schema;
   for (const part of path.split('/').slice(1)) at = (at as Record<string, unknown> | undefined)?.[part];
-  return at as { description?: string } | undefined;
+  return at as Described | undefined;
 }
 
 type Fault = ReturnType<Validator['Errors']>[number];

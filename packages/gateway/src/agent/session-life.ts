@@ -17,6 +17,11 @@ export interface LifeDeps {
 
 type Commit<Result> = (args: { key: string; at: number }) => Promise<Result>;
 
+/** Whether a plugin wants to know of ends and beginnings. */
+export function isWatched(hooks: HookRunner): boolean {
+  return hooks.has('before_reset') || hooks.has('session_end') || hooks.has('session_start');
+}
+
 /** `commit` does it; the caller decides whose answer that is. */
 export async function resetSession<Result extends { session: Session }>(
   key: string,
@@ -24,7 +29,7 @@ export async function resetSession<Result extends { session: Session }>(
   commit: Commit<Result>,
 ): Promise<Result> {
   const { hooks } = deps;
-  if (!hooks.has('before_reset') && !hooks.has('session_end') && !hooks.has('session_start')) return commitOnceIdle(key, deps, commit);
+  if (!isWatched(hooks)) return commitOnceIdle(key, deps, commit);
   const before = await identityOf(key, deps);
   if (hooks.has('before_reset')) hooks.run('before_reset', { ...before, messages: messagesOf(await readPath(deps.store, key)) });
   const result = await commitOnceIdle(key, deps, commit);

@@ -22,7 +22,11 @@ export async function requestOverHttp(
       signal: AbortSignal.timeout(context.globals.timeout ?? PATIENCE_MS),
     });
   } catch (error) {
-    throw new CliError('UNREACHABLE', exitCodes.unreachable, `Cannot reach ${url}: ${(error as Error).message}`);
+    throw new CliError(
+      'UNREACHABLE',
+      exitCodes.unreachable,
+      `Cannot connect to ${url.replace(/^http/, 'ws')}: ${(error as Error).message}`,
+    );
   }
   if (response.ok) return response;
   const answer: unknown = await response.json().catch(() => undefined);

@@ -14,8 +14,8 @@ export const sessionExport = defineCommand({
   async run(context) {
     const { args, options, out, params } = context;
     const { key } = await params('sessions.export', { key: await sessionKey(args.key) }, { key: '<key>' });
-    const { body } = await requestOverHttp(context, '/api/sessions/export', { key });
     const work = async (write: (line: string) => void) => {
+      const { body } = await requestOverHttp(context, '/api/sessions/export', { key });
       let lines = 0;
       for await (const line of linesOf(body)) {
         write(line);

@@ -47,12 +47,12 @@ async function sharedToken(given: string | undefined, io: Io): Promise<string | 
   return token;
 }
 
-/** One flag per row of the settings table, but for the port, which is a flag of every command. The settings check the values. */
+/** One flag per row of the settings table, but for lists of tables, and the port, which is a flag of every command. The settings check the values. */
 async function settingOptions(): Promise<Record<string, OptionSpec<string>>> {
   const [{ flagOf }, { settingNames, settingRow }] = await Promise.all([import('../../config.ts'), import('@tenon/protocol')]);
   const options: Record<string, OptionSpec<string>> = {};
   for (const name of settingNames) {
-    if (name === 'gateway.port') continue;
+    if (name === 'gateway.port' || settingRow(name).tables) continue;
     const { summary, schema, env, secret } = settingRow(name);
     const shape = schema as { readonly type?: string; readonly enum?: readonly string[] };
     const choices = shape.type === 'boolean' ? ['true', 'false'] : shape.enum;

@@ -1,7 +1,7 @@
 import { DEFAULT_AGENT_ID, GatewayError, type PermissionMode, type Scope } from '@tenon/protocol';
-import { deleteSession, resetSession } from '../../agent/session-life.ts';
+import { deleteSession, isWatched, resetSession } from '../../agent/session-life.ts';
 import { randomId } from '../../kernel/ids.ts';
-import type { Handlers } from '../handler.ts';
+import type { Committed, Handlers, RequestContext } from '../handler.ts';
 import type { Principal } from '../principal.ts';
 
 const DEFAULT_PAGE = 50;
@@ -26,11 +26,16 @@ export const sessionHandlers = {
   },
 
   'sessions.reset': ({ key }, context) =>
-    context.commitAfter(() => resetSession(key, context, (args) => context.commit('sessions.reset', args))),
+    inOrder(context, () => resetSession(key, context, (args) => context.commit('sessions.reset', args))),
 
   'sessions.delete': ({ key }, context) =>
-    context.commitAfter(() => deleteSession(key, context, (args) => context.commit('sessions.delete', args))),
+    inOrder(context, () => deleteSession(key, context, (args) => context.commit('sessions.delete', args))),
 } satisfies Partial<Handlers>;
+
+/** At once, so that requests keep their order; where plugins are told first, only if this was not answered before. */
+function inOrder<Answer>(context: RequestContext, work: () => Promise<Committed<Answer>>): Promise<Committed<Answer>> {
+  return isWatched(context.hooks) ? context.commitAfter(work) : work();
+}
 
 /** What a session may do without asking is for those to widen who may answer; to let nothing ask is for the operator. */
 const scopeForMode: Readonly<Record<PermissionMode, Scope>> = {
