@@ -264,6 +264,48 @@ test('a long conversation is read page by page, and messages queue while the age
   assert.deepEqual(await mine.faults(), []);
 });
 
+test('a question that comes up elsewhere is told there, answered in the inbox, and a standing rule can be taken back', async () => {
+  await using mine = await openSignedIn(opened.browser, gateway);
+  const { page } = mine;
+  await newSession(page);
+  await send(page, 'Run echo standing');
+  await page.goto(`${gateway.url}/#/overview`);
+  await page.locator('.toast').getByRole('button', { name: 'Open' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Approvals' }).waitFor();
+  const card = page.getByRole('alertdialog');
+  await card.getByText('standing', { exact: true }).waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await picture(page, 'approvals-waiting');
+  await card.getByRole('button', { name: 'Always for exactly this' }).click();
+  await until('it is decided', async () => (await card.count()) === 0);
+  await page.locator('.approval-row').getByText('Always for exactly this').first().waitFor();
+  await page.getByRole('button', { name: 'Standing rules' }).click();
+  const rules = page.getByRole('dialog', { name: 'Standing rules' });
+  await rules.getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('button', { name: 'Remove the rule' }).click();
+  await rules.getByText('There is no such rule').waitFor();
+  await rules.getByRole('button', { name: 'Close' }).click();
+  assert.deepEqual(await mine.faults(), []);
+});
+
+test('who may only read is told why nothing can be written', async () => {
+  const client = createClient({ url: gateway.socketUrl, token: gateway.token });
+  await client.connect();
+  const { token } = await client.call('tokens.create', { name: 'reader', scopes: ['operator.read'] });
+  await client.close();
+  await using mine = await openContext(opened.browser);
+  const { page } = mine;
+  await page.goto(gateway.url);
+  await page.getByLabel('Access token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('Reading only').waitFor();
+  await page.getByText('Writing needs operator.write').waitFor();
+  await page.goto(`${gateway.url}/#/approvals`);
+  await page.getByText('You cannot see approvals').waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  assert.deepEqual(await mine.faults(), []);
+});
+
 test('the palette, the keyboard map and the keys go everywhere', async () => {
   await using mine = await openSignedIn(opened.browser, gateway);
   const { page } = mine;

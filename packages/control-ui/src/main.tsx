@@ -28,6 +28,14 @@ const page = createPage({
   timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
 });
 
+// The keyboard of a phone takes its part of the page: the composer stays above it.
+const { visualViewport: viewport } = globalThis;
+viewport?.addEventListener('resize', () => {
+  const { style } = document.documentElement;
+  if (viewport.scale === 1) style.setProperty('--height', `${viewport.height}px`);
+  else style.removeProperty('--height');
+});
+
 addEventListener('storage', (event) => {
   if ((event.key === TOKEN_KEY || event.key === null) && event.newValue === null) page.signedOutElsewhere();
 });

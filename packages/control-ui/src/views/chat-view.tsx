@@ -1,6 +1,6 @@
 // A conversation: its bar, the transcript, what waits for a decision, and the composer. The parts are drawn by `chat/`;
 // this file gives them the state and turns what they say back into actions.
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import type { Session } from '@tenon/protocol';
 import { Composer } from '../chat/composer.tsx';
 import { StatusLine } from '../chat/status-line.tsx';
@@ -64,6 +64,7 @@ export function ChatView({ sessionKey, onShowSessions, sessionsIcon }: ChatViewP
     [chat, own, approvals.deciding, agent.name],
   );
   const composer = useComposer(sessionKey, agent);
+  useEscapeTwice(busy && sessionKey !== undefined, () => void page.chat.stop(sessionKey ?? ''));
 
   function retry(item: UserItem | NoticeItem): void {
     if (sessionKey === undefined) return;
@@ -142,6 +143,25 @@ export function ChatView({ sessionKey, onShowSessions, sessionsIcon }: ChatViewP
   );
 }
 
+/** Stops the turn from anywhere in the view; inside the composer, the composer sees to it. */
+function useEscapeTwice(active: boolean, onStop: () => void): void {
+  const stop = useEffectEvent(onStop);
+  useEffect(() => {
+    if (!active) return;
+    let lastAt = Number.NEGATIVE_INFINITY;
+    function onKeyDown(event: KeyboardEvent): void {
+      const isElsewhere = event.target instanceof Element && event.target.closest('.composer, dialog, [role="menu"], input');
+      if (event.key !== 'Escape' || event.defaultPrevented || event.repeat || isElsewhere || document.querySelector('dialog[open]')) return;
+      if (event.timeStamp - lastAt < ESCAPE_TWICE_MS) stop();
+      lastAt = event.timeStamp;
+    }
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, [active]);
+}
+
+const ESCAPE_TWICE_MS = 800;
+
 interface Agent {
   readonly id: string;
   readonly name: string;
@@ -187,6 +207,7 @@ function useComposer(sessionKey: string | undefined, agent: Agent) {
     const draft = { text: given ?? text, images: given === undefined ? images : [] };
     if ((draft.text.trim() === '' && draft.images.length === 0) || sending.current) return;
     sending.current = sessionKey === undefined;
+    const from = location.hash;
     if (given === undefined) {
       change('');
       setImages([]);
@@ -197,7 +218,7 @@ function useComposer(sessionKey: string | undefined, agent: Agent) {
       // It was not made: the text comes back.
       change(draft.text);
       setImages(draft.images);
-    } else if (key !== sessionKey) {
+    } else if (key !== sessionKey && location.hash === from) {
       // What was typed meanwhile belongs to the session that was being made.
       if (sessionKey === undefined) drafts.move(place, key);
       navigate({ view: 'chat', sessionKey: key }, sessionKey === undefined ? 'replace' : 'push');
@@ -243,7 +264,8 @@ function useComposer(sessionKey: string | undefined, agent: Agent) {
       onAttach: (added: readonly ChatImage[]) => setImages([...images, ...added]),
       onRemoveImage: (key: string) => setImages(images.filter((each) => each.key !== key)),
       imagesReason: model && !model.images ? `${model.id} does not see images` : undefined,
-      focusOnMount: sessionKey === undefined,
+      // On a phone the keyboard would cover what there is to read first.
+      focusOnMount: sessionKey === undefined && !matchMedia('(pointer: coarse)').matches,
     },
   };
 }
