@@ -51,6 +51,8 @@ const kills = Number(given.kills);
 const minutes = Number(given.minutes);
 /** Rounds in one world: what a ledger remembers stays small, and the end of the time is noticed. */
 const ROUNDS_PER_WORLD = minutes > 0 ? 10 : 50;
+/** Kills in one world of turns: its events stay within what the store keeps. */
+const TURN_KILLS_PER_WORLD = 8;
 const isBad = [seed, kills, minutes].some((value) => !Number.isFinite(value) || value < 0);
 if (isBad || !['sqlite', 'postgres', 'both'].includes(given.engine)) {
   console.error('usage: npm run chaos -- [--seed N] [--kills N] [--engine sqlite|postgres|both] [--minutes N] [--only <name>]');
@@ -174,9 +176,6 @@ function namedKills(): Part {
     },
   };
 }
-
-/** Kills in one world of turns: its events stay within what the store keeps. */
-const TURN_KILLS_PER_WORLD = 8;
 
 function turns(engine: Engine): Part {
   return {
