@@ -1,44 +1,11 @@
 // One conversation as the page has it: the entries of the transcript, the runs that have not ended with what they say
 // right now, and messages that are on their way. The functions here are pure; each takes what the gateway said and gives
 // the next state, the same one where nothing changed.
-import type { Entry, EventPayload, JsonObject, Result, Run, RunEnd, RunStream } from '@tenon/protocol';
+import type { Entry, EventPayload, Result, Run, RunEnd, RunStream } from '@tenon/protocol';
 import type { ChatImage } from '../chat/types.ts';
 import { bounds } from './bounds.ts';
+import { type LiveRun, newRun, runAfter } from './live-run.ts';
 import type { Trouble } from './trouble.ts';
-
-/** What a run said since its last entry: one model call. */
-export interface Segment {
-  /** The row keeps it when the entry takes the place of the segment. */
-  readonly key: string;
-  readonly text: string;
-  readonly thinking: string;
-  readonly startedAt: number;
-  /** When the thinking ended: the first text after it. */
-  readonly textAt: number | undefined;
-}
-
-export interface LiveTool {
-  readonly callId: string;
-  readonly name: string;
-  readonly phase: 'writing' | 'started' | 'output' | 'ended';
-  readonly subject?: string | undefined;
-  readonly args?: JsonObject | undefined;
-  readonly output?: string | undefined;
-  readonly isError?: boolean | undefined;
-  readonly durationMs?: number | undefined;
-  readonly startedAt: number;
-}
-
-export interface LiveRun {
-  readonly runId: string;
-  readonly state: 'queued' | 'running';
-  readonly createdAt: number;
-  /** What waits to be told. */
-  readonly text?: string | undefined;
-  readonly phase?: { readonly name: string; readonly detail?: string | undefined; readonly at: number } | undefined;
-  readonly segments: readonly Segment[];
-  readonly tools: ReadonlyMap<string, LiveTool>;
-}
 
 /** A message of this page that is not in the transcript yet. */
 export interface Outgoing {
@@ -249,65 +216,11 @@ function withRun(chat: ChatState, runId: string | undefined, now: number, change
   return { ...chat, runs: new Map(chat.runs).set(runId, change(run)) };
 }
 
-function newRun(runId: string, now: number): LiveRun {
-  return { runId, state: 'running', createdAt: now, segments: [], tools: new Map() };
-}
-
-/** What a run does right now. */
+/** What a run does right now. Its end is told by the transcript, with the reason. */
 export function withRunStream(chat: ChatState, event: RunStream): ChatState {
   if (chat.ended.some((each) => each.runId === event.runId)) return chat;
-  if (event.stream === 'lifecycle') return withPhase(chat, event);
-  return withRun(chat, event.runId, event.ts, (run) => {
-    if (event.stream === 'tool') return { ...run, state: 'running', phase: undefined, tools: withTool(run.tools, event) };
-    return { ...run, state: 'running', phase: undefined, segments: withDelta(run.segments, event) };
-  });
-}
-
-function withPhase(chat: ChatState, { runId, phase, detail, ts }: Extract<RunStream, { stream: 'lifecycle' }>): ChatState {
-  // Its end is told by the transcript, with the reason.
-  if (phase === 'ended') return chat;
-  return withRun(chat, runId, ts, (run) => {
-    const next: LiveRun = { ...run, state: 'running', phase: { name: phase, detail, at: ts } };
-    if (phase === 'discarded') return { ...next, segments: run.segments.slice(0, -1) };
-    const last = run.segments.at(-1);
-    // Each model call makes one entry, so each has a segment of its own.
-    if (phase === 'model' && last && (last.text !== '' || last.thinking !== ''))
-      return { ...next, segments: [...run.segments, emptySegment(`${runId}:${ts}:${run.segments.length}`, ts)] };
-    return next;
-  });
-}
-
-function emptySegment(key: string, startedAt: number): Segment {
-  return { key, text: '', thinking: '', startedAt, textAt: undefined };
-}
-
-function withDelta(segments: readonly Segment[], event: Extract<RunStream, { stream: 'assistant' | 'thinking' }>): readonly Segment[] {
-  const last = segments.at(-1) ?? emptySegment(`${event.runId}:${event.ts}`, event.ts);
-  const next =
-    event.stream === 'assistant'
-      ? { ...last, text: bounded(last.text + event.delta), textAt: last.textAt ?? event.ts }
-      : { ...last, thinking: bounded(last.thinking + event.delta) };
-  return [...segments.slice(0, -1), next];
-}
-
-function bounded(text: string): string {
-  return text.length > bounds.liveText ? text.slice(-bounds.liveText) : text;
-}
-
-function withTool(tools: ReadonlyMap<string, LiveTool>, event: Extract<RunStream, { stream: 'tool' }>): ReadonlyMap<string, LiveTool> {
-  const before = tools.get(event.callId);
-  const next: LiveTool = {
-    callId: event.callId,
-    name: event.name,
-    phase: event.phase,
-    subject: event.subject ?? before?.subject,
-    args: event.args ?? before?.args,
-    output: event.output ?? before?.output,
-    isError: event.isError ?? before?.isError,
-    durationMs: event.durationMs ?? before?.durationMs,
-    startedAt: before && before.phase !== 'writing' ? before.startedAt : event.ts,
-  };
-  return new Map(tools).set(event.callId, next);
+  if (event.stream === 'lifecycle' && event.phase === 'ended') return chat;
+  return withRun(chat, event.runId, event.ts, (run) => runAfter(run, event));
 }
 
 export function isBusy(chat: ChatState): boolean {

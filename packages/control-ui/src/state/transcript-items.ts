@@ -1,9 +1,11 @@
 // A conversation as the rows that are shown: pure, so that what a person sees can be tested without a browser. Entries
 // come first, then what runs say right now, then messages that wait.
 import type { Approval, AssistantMessage, Entry, EntryOf, RunEnd, ToolCallBlock, ToolResultMessage } from '@tenon/protocol';
-import type { ApprovalItem, AssistantItem, ChatImage, NoticeItem, ToolItem, TranscriptItem, UserItem } from '../chat/types.ts';
+import type { ApprovalItem, AssistantItem, NoticeItem, ToolItem, TranscriptItem, UserItem } from '../chat/types.ts';
 import type { Deciding } from './app-state.ts';
-import type { ChatState, EndedRun, LiveRun, LiveTool, Outgoing, Segment } from './chat-state.ts';
+import type { ChatState, EndedRun, Outgoing } from './chat-state.ts';
+import { imagesOf, startOfDay, textOf, withBreaks, type ContentBlock } from './entry-content.ts';
+import type { LiveRun, LiveTool, Segment } from './live-run.ts';
 import { phaseWords, subjectOf, toolOutcome } from './tool-words.ts';
 
 export interface ItemSources {
@@ -351,35 +353,8 @@ class Rows {
   }
 }
 
-type ContentBlock =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'image'; readonly mimeType: string; readonly data: string };
-
 function liveState(tool: LiveTool): ToolItem['state'] {
   if (tool.phase === 'writing') return 'writing';
   if (tool.phase !== 'ended') return 'running';
   return tool.isError ? 'failed' : 'done';
-}
-
-function textOf(content: readonly ContentBlock[]): string {
-  return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
-}
-
-function imagesOf(id: string, content: readonly ContentBlock[]): ChatImage[] | undefined {
-  const images = content.flatMap((block, index) =>
-    block.type === 'image' ? [{ key: `${id}:${index}`, mimeType: block.mimeType, data: block.data }] : [],
-  );
-  return images.length > 0 ? images : undefined;
-}
-
-/** Replies of commands are lines; in Markdown a single line break is a space. Code keeps its own. */
-function withBreaks(text: string): string {
-  return text
-    .split(/(^```[\s\S]*?^```)/m)
-    .map((part) => (part.startsWith('```') ? part : part.replace(/([^\s])\n(?=[^\n])/g, '$1  \n')))
-    .join('');
-}
-
-function startOfDay(at: number): number {
-  return new Date(at).setHours(0, 0, 0, 0);
 }
