@@ -50,7 +50,7 @@ export async function buildPage(): Promise<PageBuild> {
       entryPoints: { page: join(source, 'main.tsx') },
       format: 'esm',
       splitting: true,
-      plugins: [protocolOfThePage(), withoutWriter()],
+      plugins: [protocolOfThePage(), onlyReadingMarkdown()],
     }),
     // Before the first paint, so that a dark page does not flash: a classic script, which the parser waits for.
     esbuild.build({ ...common, entryPoints: { theme: join(source, 'theme.ts') }, format: 'iife' }),
@@ -81,13 +81,18 @@ export async function buildPage(): Promise<PageBuild> {
   };
 }
 
-// The Markdown extensions register with a writer of Markdown, too. The page only reads it.
-function withoutWriter(): Plugin {
+// What comes with the parts that read Markdown and is never used: a writer of Markdown, and the attributes of SVG, which
+// no Markdown makes.
+function onlyReadingMarkdown(): Plugin {
   return {
-    name: 'without the writer of Markdown',
+    name: 'only reading Markdown',
     setup(build) {
       build.onResolve({ filter: /^mdast-util-to-markdown$/ }, ({ path }) => ({ path, namespace: 'no-writer', sideEffects: false }));
       build.onLoad({ filter: /.*/, namespace: 'no-writer' }, () => ({ contents: 'export const defaultHandlers = {};', loader: 'js' }));
+      build.onLoad({ filter: /[\\/]property-information[\\/]lib[\\/]svg\.js$/ }, () => ({
+        contents: `export { html as svg } from './html.js';`,
+        loader: 'js',
+      }));
     },
   };
 }

@@ -96,7 +96,7 @@ export async function smallTargets(page: Page, leastPx: number): Promise<string[
 }
 
 /** Waits until the condition holds. The wait is bounded; what it was about is in the message. */
-export async function until(what: string, condition: () => Promise<boolean>, timeoutMs = 10_000): Promise<void> {
+export async function until(what: string, condition: () => Promise<boolean>, timeoutMs = 30_000): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!(await condition())) {
     assert.ok(Date.now() < deadline, `Not within ${timeoutMs} ms: ${what}`);

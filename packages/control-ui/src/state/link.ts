@@ -95,7 +95,10 @@ export function openLink(deps: LinkDeps): Link {
 
   const unsubscribe = [
     client.onState((state) => setConnection(state)),
-    client.on('sessions.changed', (event) => apply(sessionChanged(event))),
+    client.on('sessions.changed', (event) => {
+      apply(sessionChanged(event));
+      if (!event.session && event.reason !== 'delete') void readSession(event.key);
+    }),
     client.on('chat', (event) => {
       if (event.entry) reading.get(event.sessionKey)?.push(event.entry);
       apply(chatChanged(event, now()));
@@ -169,11 +172,14 @@ export function openLink(deps: LinkDeps): Link {
     }
     // A credential of one session may open it although it is on no list yet.
     if (identity?.sessionKey && !store.get().sessions.byKey.has(identity.sessionKey)) {
-      await call('sessions.get', { key: identity.sessionKey }).then(
-        ({ session }) => store.update((state) => ({ ...state, sessions: withSessions(state.sessions, [session]) })),
-        () => undefined, // it is made with the first message
-      );
+      await readSession(identity.sessionKey);
     }
+  }
+
+  async function readSession(key: string): Promise<void> {
+    // One that is not there is made with its first message, or was deleted, which another event says.
+    const found = await call('sessions.get', { key }).catch(() => undefined);
+    if (found) store.update((state) => ({ ...state, sessions: withSessions(state.sessions, [found.session]) }));
   }
 
   async function readApprovals(): Promise<void> {
@@ -189,7 +195,8 @@ export function openLink(deps: LinkDeps): Link {
       store.update((state) => {
         // What this page held as waiting and the gateway does not list was settled while nobody looked.
         const listed = new Set(pending.approvals.map((each) => each.id));
-        const known = new Map([...state.approvals.byId].filter(([id, each]) => each.state !== 'pending' || listed.has(id)));
+        const isWhole = pending.nextCursor === undefined;
+        const known = new Map([...state.approvals.byId].filter(([id, each]) => each.state !== 'pending' || listed.has(id) || !isWhole));
         const approvals = withApprovals({ ...state.approvals, byId: known }, [...decided.approvals, ...pending.approvals]);
         return { ...state, approvals: { ...approvals, loaded: { kind: 'ready', value: true }, nextDecided: decided.nextCursor } };
       });
