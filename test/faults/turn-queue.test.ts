@@ -139,12 +139,12 @@ test('who stops a turn that is just over does not stop the next one', async () =
   await begun.promise;
   await queue.resume();
   await stopping;
+  await queue.park(0);
   assert.deepEqual(
     world.ended.map(({ runId, end }) => [runId, end.kind]),
     [['first', 'completed']],
-    'the second is still at work',
+    'the second was at work until the end, and is left behind',
   );
-  await queue.park(0);
 });
 
 test('a message that steers a turn which is being stopped gets a turn of its own', async () => {
