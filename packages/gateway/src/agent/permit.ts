@@ -23,11 +23,18 @@ interface PluginQuestion {
   readonly timeoutMs?: number;
 }
 
+export interface Refused {
+  /** For the model. */
+  readonly refused: string;
+  /** Who refused, where it was not the tool itself. */
+  readonly outcome?: 'denied' | 'blocked';
+}
+
 /** What an approval shows must fit an answer of `approvals.list` many times over. */
 const MAX_SHOWN_BYTES = 131_072;
 const PLUGIN_TIMEOUT_MS = 120_000;
 
-export async function permit(turn: Turn, { tool, callId, args, asked }: Wanted): Promise<PreparedCall | { refused: string }> {
+export async function permit(turn: Turn, { tool, callId, args, asked }: Wanted): Promise<PreparedCall | Refused> {
   const prepared = await prepare(turn, tool, callId, args);
   if ('refused' in prepared) return prepared;
   const { deps, control } = turn;
@@ -35,7 +42,7 @@ export async function permit(turn: Turn, { tool, callId, args, asked }: Wanted):
   const { session } = await deps.store.read('sessions.get', { key: turn.session.key });
   const mode = session.permissions ?? turn.agent.permissions;
   const said = judge(prepared, mode, await deps.execPolicy());
-  if (said.verdict === 'deny') return { refused: `Refused: ${said.reason}` };
+  if (said.verdict === 'deny') return { refused: `Refused: ${said.reason}`, outcome: 'blocked' };
   const digest = digestOf(tool.name, prepared);
   if (mode === 'bypass' && prepared.risk !== 'read') {
     const details = { tool: tool.name, subject: prepared.subject, digest, runId: turn.run.runId };
@@ -63,15 +70,18 @@ export async function permit(turn: Turn, { tool, callId, args, asked }: Wanted):
       if (control.isParked()) throw new Parked();
       return { refused: `Not run: ${control.reason}` };
     case 'expired':
-      return { refused: 'Nobody answered in time, so the operator has not allowed this call' };
+      return { refused: 'Nobody answered in time, so the operator has not allowed this call', outcome: 'denied' };
     case 'voided':
-      return { refused: 'The question to the operator was withdrawn, so this call is not allowed' };
+      return { refused: 'The question to the operator was withdrawn, so this call is not allowed', outcome: 'denied' };
     case 'denied':
-      return { refused: 'The operator denied this call. Do not try to do the same in another way; ask what to do instead.' };
+      return {
+        refused: 'The operator denied this call. Do not try to do the same in another way; ask what to do instead.',
+        outcome: 'denied',
+      };
   }
 }
 
-async function prepare(turn: Turn, tool: Tool, callId: string, args: JsonObject): Promise<PreparedCall | { refused: string }> {
+async function prepare(turn: Turn, tool: Tool, callId: string, args: JsonObject): Promise<PreparedCall | Refused> {
   const place: ToolPlace = {
     sessionKey: turn.session.key,
     agentId: turn.agent.id,

@@ -88,7 +88,9 @@ async function admit(turn: Turn, prompt: Prompt, call: OpenCall, asked: readonly
     return refusal(`There is no tool "${call.name.slice(0, 128)}"${didYouMean(call.name, names)}. The tools are: ${names.join(', ')}`);
   }
   if (call.state === 'started' && !tool.idempotent)
-    return refusal('The gateway stopped while this call ran. What it did is not known; look before you do it again.');
+    return refusal('The gateway stopped while this call ran. What it did is not known; look before you do it again.', {
+      outcome: 'interrupted',
+    });
   const fault = faultOf(tool, call.args);
   if (fault) return refusal(fault);
 
@@ -98,13 +100,13 @@ async function admit(turn: Turn, prompt: Prompt, call: OpenCall, asked: readonly
     { signal: control.waits },
   );
   if (control.isParked()) throw new Parked();
-  if (gate.kind === 'refused') return refusal(`Blocked by ${gate.plugin}: ${gate.reason}`);
+  if (gate.kind === 'refused') return refusal(`Blocked by ${gate.plugin}: ${gate.reason}`, { outcome: 'blocked' });
   const { params: args, approval } = gate.event;
   const changed = faultOf(tool, args);
   if (changed) return refusal(`${gate.by.join(', ')} changed the arguments so that they no longer fit: ${changed}`);
 
   const permitted = await permit(turn, { tool, callId: call.callId, args, asked: approval });
-  if ('refused' in permitted) return refusal(permitted.refused);
+  if ('refused' in permitted) return refusal(permitted.refused, permitted.outcome && { outcome: permitted.outcome });
   return { tool, args, prepared: permitted };
 }
 
