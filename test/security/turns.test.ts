@@ -180,6 +180,19 @@ test('S80 bytes that are not UTF-8 are replaced, kept and told again as text', a
   assert.ok(told(talk.server, 'assistant').includes('a\ufffd\ufffdb'));
 });
 
+test('S80 what a program writes that is no text is kept as text, and can be exported and imported again', async () => {
+  verifies('S80');
+  await using talk = await openConversation({ script: [call('exec', { argv: ['printf', 'a\\000b\\377c'] })] });
+  const runId = await talk.send('go');
+  await talk.answer(await talk.question(runId), 'allow-once');
+  assert.equal((await talk.ended(runId)).end.kind, 'completed');
+  assert.match((await talk.results())[0]?.text ?? '', /^a\ufffdb\ufffdc\n/);
+  assert.ok(!JSON.stringify(talk.admin.frames).includes('\\u0000'), 'no client is sent a NUL');
+  const { payload } = await talk.admin.request('sessions.export', { key: SESSION });
+  const again = await talk.admin.request('sessions.import', { key: 'agent:main:again', jsonl: payload.lines.join('\n') });
+  assert.equal(again.ok, true, JSON.stringify(again.error));
+});
+
 test('what a model gets wrong about tools is an error that it can read, and the turn goes on', async () => {
   const wrong: readonly [what: string, step: { name: string; arguments: object | string }, says: RegExp][] = [
     ['a tool that does not exist', { name: 'raed', arguments: { path: 'x' } }, /There is no tool "raed".*read.*The tools are:/s],

@@ -145,10 +145,10 @@ async function perform(turn: Turn, call: OpenCall, { tool, args, prepared }: Rea
 /** Contract: must not throw. A tool that throws what it must not is told to the model as a fault of the tool. */
 export async function runPrepared(prepared: PreparedCall, signal: AbortSignal, onUpdate: (text: string) => void): Promise<CallResult> {
   try {
-    const output: ToolOutput = await prepared.run({ signal, onUpdate });
+    const output: ToolOutput = await prepared.run({ signal, onUpdate: (text) => onUpdate(clean(text)) });
     const { content, isError = false, details, provenance } = output;
     return {
-      content: [...content],
+      content: content.map((block) => (block.type === 'text' ? { ...block, text: clean(block.text) } : block)),
       isError,
       ...(details === undefined ? {} : { details }),
       ...(provenance === undefined ? {} : { provenance }),
@@ -158,6 +158,11 @@ export async function runPrepared(prepared: PreparedCall, signal: AbortSignal, o
     if (signal.aborted) return refusal('Stopped before it was done');
     return refusal(`The tool failed: ${error instanceof Error ? error.message : String(error)}`, { code: 'TOOL_FAULT' });
   }
+}
+
+/** What a program wrote may be no text: NUL and halves of characters are refused wherever JSON is read, also by our own clients. */
+function clean(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
 /** The result, as plugins leave it, into the transcript. */
