@@ -6,7 +6,7 @@ import { engines } from '../support/stores.ts';
 import { runTurnChaos } from '../support/turn-chaos.ts';
 import { verifies } from '../support/verifies.ts';
 
-const KILLS = { sqlite: 6, postgres: 3 } as const;
+const KILLS = { sqlite: 8, postgres: 4 } as const;
 
 for (const engine of engines) {
   test(`${engine}: turns of many sessions survive ${KILLS[engine]} kills among random messages, stops, answers and resets`, async (t) => {

@@ -271,8 +271,9 @@ function answerTo({ body }: RecordedRequest): ServerAnswer {
   const ls = (n: number) => ({ id: `call-${token}-${n}`, name: 'ls', arguments: { path: '.' } });
   if (kind < 5) return { text: 'I look.', calls: [ls(0)], gate };
   if (kind < 6) return { calls: [ls(0), ls(1)] };
-  if (kind < 8) return { calls: [{ id: `call-${token}`, name: 'write', arguments: { path: `${token}.txt`, content: token } }] };
-  if (kind < 10) return { calls: [{ id: `call-${token}`, name: 'exec', arguments: { command: `echo ${token} >> log.txt` } }], gate };
+  if (kind < 7) return { calls: [{ id: `call-${token}`, name: 'write', arguments: { path: `${token}.txt`, content: token } }] };
+  if (kind < 10)
+    return { calls: [{ id: `call-${token}`, name: 'exec', arguments: { command: `echo ${token} >> log.txt; sleep 0.2` } }], gate };
   if (kind < 11) return { text: ['Half ', 'of'], gate, after: 'error' };
   return { calls: [{ id: `call-${token}`, name: 'nothing', arguments: {} }, ls(1)] };
 }
