@@ -78,7 +78,7 @@ async function openTurn({ run, options, principal }: OpenRun, deps: TurnDeps, co
 
 /** The messages into the transcript, in one commit, after plugins have seen them. Not again when the turn was begun in a former life. */
 async function begin(turn: Turn, runs: readonly OpenRun[]): Promise<RunEnd | undefined> {
-  if (turn.run.state === 'running') return undefined;
+  if (turn.run.state === 'running') return claimedBefore(turn);
   const { store, clock, hooks } = turn.deps;
   const contents: Record<string, OpenRun['content']> = {};
   for (const { run, content } of runs) {
@@ -115,6 +115,12 @@ async function begin(turn: Turn, runs: readonly OpenRun[]): Promise<RunEnd | und
     hooks.run('session_start', { sessionKey: turn.session.key, sessionId: turn.session.sessionId, agentId: turn.agent.id, reason: 'new' });
   await extendPath(turn, entries);
   return undefined;
+}
+
+/** A plugin has answered in a former life, which ended before the turn did: the agent does not answer as well. */
+function claimedBefore({ path, run }: Turn): RunEnd | undefined {
+  const isClaimed = path.some((entry) => entry.type === 'custom' && entry.customType === 'reply' && entry.runId === run.runId);
+  return isClaimed ? { kind: 'handled', reason: 'Handled by a plugin' } : undefined;
 }
 
 async function takeSteps(turn: Turn): Promise<RunEnd> {
@@ -262,6 +268,9 @@ async function endRun({ run }: OpenRun, end: RunEnd, deps: TurnDeps, control: Tu
       if (error instanceof GatewayError && error.code === 'NOT_FOUND') return false;
       deps.log.error({ error, runId: run.runId }, 'cannot write the end of a turn; trying again');
     }
-    if (control.isParked() || !(await pause(waitMs, deps.clock, new AbortController().signal))) return false;
+    // A stop of the turn has been heard by now, and must not end the wait; that of the gateway does.
+    const signal = control.isStopped() ? new AbortController().signal : control.waits;
+    await pause(waitMs, deps.clock, signal);
+    if (control.isParked()) return false;
   }
 }
