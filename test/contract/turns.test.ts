@@ -331,3 +331,70 @@ async function untilWaiting(world: Awaited<ReturnType<typeof openTurns>>): Promi
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
+
+test('a plugin that deals with one of several messages leaves the others to the agent', async () => {
+  const gate = Promise.withResolvers<void>();
+  await using world = await openTurns({ steps: [{ text: 'One', gate: () => gate.promise }, { text: 'Rest' }] });
+  world.hooks.add('input', {
+    plugin: 'clerk',
+    handler: ({ text }) => (text === 'for the clerk' ? { handled: true, reply: 'Noted.' } : { text: `${text}!` }),
+  });
+  const first = await world.send('first', { mode: 'collect' });
+  while (world.model.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  const second = await world.send('second', { mode: 'collect' });
+  const third = await world.send('for the clerk', { mode: 'collect' });
+  gate.resolve();
+  assert.deepEqual(await world.end(first), { kind: 'completed' });
+  assert.deepEqual(await world.end(second), { kind: 'completed' });
+  assert.equal((await world.end(third)).kind, 'handled');
+  const told = world.model.requests[1]!.messages.filter(({ role }) => role === 'user').map(
+    ({ content }) => (content[0] as { text: string }).text,
+  );
+  assert.deepEqual(told, ['first!', 'second!']);
+});
+
+test('a steering message passes the plugins too', async () => {
+  const calls: Parameters<typeof noteTool>[0] = [];
+  const entered = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const run = async () => {
+    entered.resolve();
+    await gate.promise;
+    return 'done';
+  };
+  await using world = await openTurns({
+    tools: [noteTool(calls, { name: 'look', run })],
+    steps: [{ calls: [{ name: 'look' }] }, { text: 'As you say.' }],
+  });
+  world.hooks.add('input', { plugin: 'clerk', handler: ({ text }) => ({ text: text.toUpperCase() }) });
+  const first = await world.send('go');
+  await entered.promise;
+  const second = await world.send('but careful', { mode: 'steer' });
+  gate.resolve();
+  assert.deepEqual([await world.end(first), await world.end(second)], [{ kind: 'completed' }, { kind: 'completed' }]);
+  assert.deepEqual(world.model.requests[1]!.messages.at(-1)?.content, [{ type: 'text', text: 'BUT CAREFUL' }]);
+});
+
+test('a revoked credential stops its turn, and what it had queued is not told', async () => {
+  await using world = await openTurns({ steps: [{ text: ['Long'], hang: true }] });
+  const first = await world.send('first');
+  while (!world.said.some((said) => said.stream === 'assistant')) await new Promise((resolve) => setImmediate(resolve));
+  const second = await world.send('second');
+  const record = {
+    digest: 'd',
+    salt: 's',
+    id: 'test',
+    name: 't',
+    scopes: ['operator.write'] as const,
+    sessionKey: null,
+    expiresAt: null,
+    limit: 9,
+  };
+  const actor = { actor: 'token:admin', held: ['operator.admin', 'operator.write', 'operator.read'] as const, at: 1 };
+  await world.store.write('tokens.create', { ...actor, ...record, held: [...actor.held], scopes: [...record.scopes] });
+  await world.store.write('tokens.revoke', { ...actor, id: 'test', held: [...actor.held] });
+  assert.match((await world.end(second)).reason ?? '', /revoked/);
+  world.turns.stopFor('token:test');
+  assert.deepEqual(await world.end(first), { kind: 'aborted', reason: 'The credential that asked for it was revoked' });
+  assert.equal(world.model.requests.length, 1);
+});

@@ -94,7 +94,8 @@ async function prepare(turn: Turn, tool: Tool, callId: string, args: JsonObject)
     return await tool.prepare(args, place);
   } catch (error) {
     if (error instanceof ToolError) return { refused: error.message };
-    throw error;
+    turn.deps.log.error({ error, tool: tool.name }, 'a tool failed before it ran');
+    return { refused: `The tool failed before it ran: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 

@@ -35,6 +35,8 @@ export interface QueueDeps {
 interface Lane {
   readonly control: ControlledTurn;
   readonly leadRunId: string;
+  /** Whose request the turn serves. */
+  readonly principal: string;
   /** Something was accepted since the turn last asked. */
   hasNews: boolean;
 }
@@ -49,6 +51,7 @@ interface ControlledTurn extends TurnControl {
 const PAGE = 200;
 const LOOK_AGAIN_MS = 2_000;
 const STOPPED = 'Stopped by the operator';
+const REVOKED = 'The credential that asked for it was revoked';
 const INTERRUPTED = 'A newer message interrupted it';
 
 export function createTurnQueue({ store, clock, log, runTurn, maxActive }: QueueDeps): TurnQueue {
@@ -119,7 +122,7 @@ export function createTurnQueue({ store, clock, log, runTurn, maxActive }: Queue
 
   async function runOne(key: string, lead: OpenRun, others: readonly OpenRun[]): Promise<void> {
     const control = createControl(() => takeSteering(key));
-    const lane: Lane = { control, leadRunId: lead.run.runId, hasNews: lead.run.state === 'running' };
+    const lane: Lane = { control, leadRunId: lead.run.runId, principal: lead.principal, hasNews: lead.run.state === 'running' };
     lanes.set(key, lane);
     if (parking) control.park();
     await runTurn(lead, others, control);
@@ -218,6 +221,9 @@ export function createTurnQueue({ store, clock, log, runTurn, maxActive }: Queue
     accepted,
     abort,
     wait,
+    stopFor(principal) {
+      for (const lane of lanes.values()) if (lane?.principal === principal) lane.control.stop(REVOKED);
+    },
     watch: (runId, listener) => listen(watchers, runId, listener),
     said(said) {
       for (const listener of watchers.get(said.runId) ?? []) listener(said);

@@ -77,44 +77,64 @@ async function openTurn({ run, options, principal }: OpenRun, deps: TurnDeps, co
 }
 
 /** The messages into the transcript, in one commit, after plugins have seen them. Not again when the turn was begun in a former life. */
-async function begin(turn: Turn, runs: readonly OpenRun[]): Promise<RunEnd | undefined> {
+async function begin(turn: Turn, [lead, ...others]: readonly [OpenRun, ...OpenRun[]]): Promise<RunEnd | undefined> {
   if (turn.run.state === 'running') return claimedBefore(turn);
   const { store, clock, hooks } = turn.deps;
-  const contents: Record<string, OpenRun['content']> = {};
-  for (const { run, content } of runs) {
-    const images = content.filter((block) => block.type === 'image');
-    const heard = await hooks.run('input', {
-      ...hookContextOf(turn),
-      runId: run.runId,
-      text: textOf(content),
-      ...(images.length > 0 ? { images } : {}),
-    });
-    if (heard.kind === 'claimed') {
-      const reply = heard.result.reply;
-      await store.write('runs.begin', {
-        key: turn.session.key,
-        leadRunId: turn.run.runId,
-        runIds: runs.map((each) => each.run.runId),
-        at: clock.now(),
-      });
-      if (reply) await append(turn, { drafts: [{ type: 'custom', customType: 'reply', data: { plugin: heard.plugin, text: reply } }] });
-      return { kind: 'handled', reason: `Handled by ${heard.plugin}` };
-    }
-    const { text, images: kept = [] } = heard.event;
-    contents[run.runId] = [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...kept];
+  const key = turn.session.key;
+  const leadRunId = turn.run.runId;
+  const heard = await hear(turn, lead);
+  if ('plugin' in heard) {
+    // Those that came together with it wait for a turn of their own.
+    await store.write('runs.begin', { key, leadRunId, runIds: [], at: clock.now() });
+    const data = { plugin: heard.plugin, text: heard.reply };
+    await append(turn, { drafts: [{ type: 'custom', customType: 'reply', data }] });
+    return { kind: 'handled', reason: `Handled by ${heard.plugin}` };
   }
-  const { entries } = await store.write('runs.begin', {
-    key: turn.session.key,
-    leadRunId: turn.run.runId,
-    runIds: runs.map(({ run }) => run.runId),
-    contents,
-    at: clock.now(),
-  });
+  const contents = { [leadRunId]: heard.content, ...(await hearAll(turn, others)) };
+  const { entries } = await store.write('runs.begin', { key, leadRunId, runIds: Object.keys(contents), contents, at: clock.now() });
   faultpoint('turn.begun');
   if (turn.path.length === 0)
-    hooks.run('session_start', { sessionKey: turn.session.key, sessionId: turn.session.sessionId, agentId: turn.agent.id, reason: 'new' });
+    hooks.run('session_start', { sessionKey: key, sessionId: turn.session.sessionId, agentId: turn.agent.id, reason: 'new' });
   await extendPath(turn, entries);
   return undefined;
+}
+
+type Heard = { readonly content: OpenRun['content'] } | { readonly plugin: string; readonly reply: string };
+
+/** A message as plugins leave it, or who has dealt with it. */
+async function hear(turn: Turn, { run, content }: OpenRun): Promise<Heard> {
+  const { hooks } = turn.deps;
+  if (!hooks.has('input')) return { content };
+  const images = content.filter((block) => block.type === 'image');
+  const event = { ...hookContextOf(turn), runId: run.runId, text: textOf(content), ...(images.length > 0 ? { images } : {}) };
+  const heard = await hooks.run('input', event);
+  if (heard.kind === 'claimed') return { plugin: heard.plugin, reply: heard.result.reply ?? '' };
+  const { text, images: kept = [] } = heard.event;
+  return { content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...kept] };
+}
+
+/** What further messages of the turn say, by run; one that a plugin has dealt with ends on its own. */
+async function hearAll(turn: Turn, runs: readonly OpenRun[]): Promise<Record<string, OpenRun['content']>> {
+  const { store, clock } = turn.deps;
+  const contents: Record<string, OpenRun['content']> = {};
+  for (const open of runs) {
+    const { runId } = open.run;
+    const heard = await hear(turn, open);
+    if ('content' in heard) contents[runId] = heard.content;
+    else {
+      const data = { plugin: heard.plugin, text: heard.reply, message: textOf(open.content) };
+      const key = turn.session.key;
+      const { entry } = await store.write('entries.append', {
+        key,
+        draft: { type: 'custom', customType: 'reply', data },
+        runId,
+        at: clock.now(),
+      });
+      await extendPath(turn, [entry]);
+      await store.write('runs.end', { key, runId, end: { kind: 'handled', reason: `Handled by ${heard.plugin}` }, at: clock.now() });
+    }
+  }
+  return contents;
 }
 
 /** A plugin has answered in a former life, which ended before the turn did: the agent does not answer as well. */
@@ -178,10 +198,12 @@ async function claimReply(turn: Turn): Promise<RunEnd | undefined> {
 async function steer(turn: Turn): Promise<void> {
   const waiting = await turn.control.takeSteering();
   if (waiting.length === 0) return;
+  const contents = await hearAll(turn, waiting);
   const { entries } = await turn.deps.store.write('runs.begin', {
     key: turn.session.key,
     leadRunId: turn.run.runId,
-    runIds: waiting.map(({ run }) => run.runId),
+    runIds: Object.keys(contents),
+    contents,
     at: turn.deps.clock.now(),
   });
   faultpoint('turn.steered');

@@ -89,3 +89,19 @@ test('a price counts each kind of token, and the cache as input where nothing el
   assert.equal(priced(tokens, { input: 1, output: 10 }).costUsd, 1 + 20 + 3 + 4);
   assert.equal(priced(tokens, { input: 1, output: 10, cacheRead: 0, cacheWrite: 2 }).costUsd, 1 + 20 + 0 + 8);
 });
+
+test('a key that the model says is taken out, however it is cut into pieces', () => {
+  const key = 'sk-secret-0123456789';
+  for (let cut = 1; cut < key.length; cut++) {
+    const builder = createMessageBuilder('p', 'm', () => [key]);
+    const pieces = [`before ${key.slice(0, cut)}`, `${key.slice(cut)} after `, 'sk-not the key', ' sk-sec'];
+    const said = pieces.map((piece) => builder.text('1', piece)).join('');
+    builder.endPart('1');
+    const { content } = builder.build({ stopReason: 'stop', usage: noUsage, timestamp: 0 });
+    assert.deepEqual(content, [{ type: 'text', text: 'before *** after sk-not the key sk-sec' }]);
+    assert.ok(!said.includes(key) && said.startsWith('before *** after sk-not the key'));
+  }
+  const builder = createMessageBuilder('p', 'm', () => [key]);
+  builder.endCall('1', 'write', JSON.stringify({ content: key }));
+  assert.ok(!JSON.stringify(builder.build({ stopReason: 'toolUse', usage: noUsage, timestamp: 0 })).includes(key));
+});

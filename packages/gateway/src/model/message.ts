@@ -1,5 +1,6 @@
 // Puts the message together from what a model streams, and holds it within bounds: a model may be broken or hostile,
 // and what it sends is kept forever. What it hands back of each piece is fit to be shown, stored and sent on.
+import { redact } from './failure.ts';
 import { parseJson, type AssistantMessage, type JsonObject, type ModelConfig, type ToolCallBlock, type Usage } from '@tenon/protocol';
 
 export const messageBounds = {
@@ -46,7 +47,7 @@ interface Written {
   readonly kind: 'text' | 'thinking';
   text: string;
   readonly signature: Map<string, unknown>;
-  /** Half of a character, until its other half comes. */
+  /** Half of a character, or what may be the beginning of a secret, until the rest comes. */
   held: string;
 }
 
@@ -60,7 +61,8 @@ interface Call {
   readonly signature: Map<string, unknown>;
 }
 
-export function createMessageBuilder(provider: string, model: string): MessageBuilder {
+/** `secrets`: values that are taken out wherever the model says them. */
+export function createMessageBuilder(provider: string, model: string, secrets: () => readonly string[] = () => []): MessageBuilder {
   const blocks: (Written | Call)[] = [];
   const open = new Map<string, Written>();
   const ids = new Set<string>();
@@ -71,8 +73,15 @@ export function createMessageBuilder(provider: string, model: string): MessageBu
   function write(kind: Written['kind'], part: string, delta: string): string {
     if (excess !== undefined || delta === '') return '';
     const block = blockOf(kind, part);
-    const { clean, held } = tidy(block.held + delta);
-    block.held = held;
+    const { clean: whole, held } = tidy(block.held + delta);
+    const known = secrets();
+    const clean = redact(whole, known);
+    const begun = known.length === 0 ? 0 : beginOfSecret(clean, known);
+    block.held = clean.slice(clean.length - begun) + held;
+    return add(block, clean.slice(0, clean.length - begun));
+  }
+
+  function add(block: Written, clean: string): string {
     if (!fits(clean)) return '';
     block.text += clean;
     return clean;
@@ -141,8 +150,11 @@ export function createMessageBuilder(provider: string, model: string): MessageBu
       if (excess === undefined) sign(blockOf('thinking', `thinking ${part}`).signature, signature);
     },
     endPart(part) {
-      open.delete(`text ${part}`);
-      open.delete(`thinking ${part}`);
+      for (const name of [`text ${part}`, `thinking ${part}`]) {
+        const block = open.get(name);
+        if (block) add(block, block.held.toWellFormed());
+        open.delete(name);
+      }
     },
     beginCall,
     callDelta(providerId, delta) {
@@ -165,9 +177,9 @@ export function createMessageBuilder(provider: string, model: string): MessageBu
     get hasCalls() {
       return blocks.some((block) => block.kind === 'call');
     },
-    build: (end) => ({ role: 'assistant', content: blocks.flatMap(contentOf), provider, model, ...end }),
+    build: (end) => ({ role: 'assistant', content: blocks.flatMap((block) => contentOf(block, secrets())), provider, model, ...end }),
     partial(end) {
-      const content = blocks.filter((block) => block.kind !== 'call').flatMap(contentOf);
+      const content = blocks.filter((block) => block.kind !== 'call').flatMap((block) => contentOf(block, secrets()));
       return content.length === 0 ? undefined : { role: 'assistant', content, provider, model, usage: noUsage, ...end };
     },
   };
@@ -175,8 +187,8 @@ export function createMessageBuilder(provider: string, model: string): MessageBu
 
 type Content = AssistantMessage['content'];
 
-function contentOf(block: Written | Call): Content {
-  if (block.kind === 'call') return [callBlock(block)];
+function contentOf(block: Written | Call, secrets: readonly string[]): Content {
+  if (block.kind === 'call') return [callBlock({ ...block, input: redact(block.input ?? '', secrets) })];
   if (block.kind === 'text') return block.text === '' ? [] : [{ type: 'text', text: block.text }];
   const signature = signatureText(block.signature);
   if (block.text === '' && signature === undefined) return [];
@@ -206,6 +218,17 @@ function readArguments(input: string): JsonObject | undefined {
   const parsed = parseJson(input);
   if (!parsed.ok || typeof parsed.value !== 'object' || parsed.value === null || Array.isArray(parsed.value)) return undefined;
   return parsed.value;
+}
+
+/** How many characters at the end may be the beginning of a secret. */
+function beginOfSecret(text: string, secrets: readonly string[]): number {
+  let most = 0;
+  for (const secret of secrets) {
+    for (let length = Math.min(secret.length - 1, text.length); length > most; length--) {
+      if (text.endsWith(secret.slice(0, length))) most = length;
+    }
+  }
+  return most;
 }
 
 // Half of a surrogate pair at the end waits for the next piece; alone elsewhere, and NUL, which PostgreSQL cannot keep,

@@ -1,6 +1,7 @@
 // Tokens, devices and pairing requests. A secret is never here, only its digest and the salt that it was derived with.
 import { voidApprovals } from './approvals.ts';
 import { appendAudit } from './audit.ts';
+import { cancelQueuedOf } from './runs.ts';
 import { all, change, type Dialect, emit, one, type Operation, refuse, type Row, sql } from './sql.ts';
 import type { Device, PairingRequest, Scope, Token } from '@tenon/protocol';
 
@@ -73,6 +74,7 @@ export function* revokeToken(args: Actor & { id: string }, dialect: Dialect): Op
   if (token.revokedAt === null) {
     yield* change(sql`update tokens set revoked_at = ${args.at} where id = ${args.id}`);
     yield* voidApprovals({ principal: `token:${args.id}`, at: args.at }, dialect);
+    yield* cancelQueuedOf({ principal: `token:${args.id}`, at: args.at }, dialect);
     yield* appendAudit({ ...args, action: 'tokens.revoke', target: args.id }, dialect);
   }
   return { record: yield* tokenById(args.id) };
@@ -192,6 +194,7 @@ export function* revokeDevice(args: Actor & { id: string }, dialect: Dialect): O
   if (device.revokedAt === null) {
     yield* change(sql`update devices set revoked_at = ${args.at} where id = ${args.id}`);
     yield* voidApprovals({ principal: `device:${args.id}`, at: args.at }, dialect);
+    yield* cancelQueuedOf({ principal: `device:${args.id}`, at: args.at }, dialect);
     yield* appendAudit({ ...args, action: 'device.revoke', target: args.id }, dialect);
   }
   return { device: yield* deviceById(args.id) };

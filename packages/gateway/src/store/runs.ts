@@ -178,6 +178,16 @@ export function* cancelQueuedRuns(
   return { runs: ended.map(toRun) };
 }
 
+/** What a credential that was revoked has sent and nobody has begun yet, in every session. */
+export function* cancelQueuedOf(args: { principal: string; at: number }, dialect: Dialect): Operation<void> {
+  const sent = yield* all<{ session_key: string; run_id: string }>(sql`
+    select session_key, run_id from runs where principal = ${args.principal} and state = 'queued' order by session_key, ord`);
+  for (const key of new Set(sent.map((run) => run.session_key))) {
+    const runIds = sent.filter((run) => run.session_key === key).map((run) => run.run_id);
+    yield* cancelQueuedRuns({ key, runIds, reason: 'The credential that sent it was revoked', at: args.at }, dialect);
+  }
+}
+
 function* announceEnded(rows: readonly Row[], end: RunEnd, at: number): Operation<void> {
   for (const row of rows) {
     yield* emitChat({ sessionKey: row.session_key as string, kind: 'ended', runId: row.run_id as string, end }, at);

@@ -6,9 +6,20 @@ import { pick } from './pick.ts';
 /** The approval that the text means: among those that wait, else among those that were answered. */
 export async function findApproval(typed: string, { call }: Pick<CommandContext, 'call'>, pendingOnly: boolean): Promise<Approval> {
   const named = (approvals: readonly Approval[]) => approvals.map((approval) => ({ id: approval.id, name: approval.id, approval }));
-  const { approvals } = await call('approvals.list', { state: 'pending', limit: 200 });
-  const pending = named(approvals);
+  const pending = named(await allApprovals(call, 'pending'));
   if (pendingOnly || pending.some(({ id }) => id.startsWith(typed))) return pick(pending, typed, 'approval', 'tenon approve ls').approval;
-  const decided = await call('approvals.list', { state: 'decided', limit: 200 });
-  return pick([...pending, ...named(decided.approvals)], typed, 'approval', 'tenon approve ls --decided').approval;
+  return pick([...pending, ...named(await allApprovals(call, 'decided'))], typed, 'approval', 'tenon approve ls --decided').approval;
+}
+
+/** As many as one looks through at most: an answer has as many as fit a frame, and says where to go on. */
+const MOST = 1_000;
+
+async function allApprovals(call: CommandContext['call'], state: 'pending' | 'decided'): Promise<Approval[]> {
+  const found: Approval[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await call('approvals.list', { state, limit: 200, cursor });
+    found.push(...page.approvals);
+    if (page.nextCursor === undefined || found.length >= MOST) return found;
+    cursor = page.nextCursor;
+  }
 }

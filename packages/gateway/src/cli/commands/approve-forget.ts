@@ -1,3 +1,4 @@
+import type { Result } from '@tenon/protocol';
 import { defineCommand } from '../command.ts';
 import { required } from '../values.ts';
 import { pick } from './pick.ts';
@@ -8,7 +9,13 @@ export const approveForget = defineCommand({
   examples: ['approve forget 3kf9'],
   args: { id: required('The id of the rule, or the beginning of it') },
   async run({ args, out, call }) {
-    const { rules } = await call('approvals.rules', { limit: 200 });
+    const rules: Result<'approvals.rules'>['rules'] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await call('approvals.rules', { limit: 200, cursor });
+      rules.push(...page.rules);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
     const rule = pick(
       rules.map((each) => ({ ...each, name: each.id })),
       args.id,

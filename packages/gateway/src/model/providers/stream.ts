@@ -28,7 +28,7 @@ export interface Opened {
 export async function* streamAnswer(plan: StreamPlan): AsyncGenerator<ModelEvent, void, undefined> {
   const { config, clock } = plan;
   const watch = plan.openWatch();
-  const builder = createMessageBuilder(config.provider, config.id);
+  const builder = createMessageBuilder(config.provider, config.id, () => plan.place().secrets);
   let reader: ReadableStreamDefaultReader<StreamPart> | undefined;
   let finished = false;
   try {

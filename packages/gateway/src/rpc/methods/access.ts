@@ -63,9 +63,10 @@ export const accessHandlers = {
     },
     present: revealToken,
   },
-  'tokens.revoke': async ({ id }, { commit, actor, connections, signIn }) => {
+  'tokens.revoke': async ({ id }, { commit, actor, connections, signIn, turns }) => {
     const answer = await commit('tokens.revoke', { ...actor, id });
     connections.revoke(`token:${id}`);
+    turns.stopFor(`token:${id}`);
     signIn.forget(`token:${id}`);
     return answer;
   },
@@ -89,11 +90,12 @@ export const accessHandlers = {
   'device.pair.reject': ({ requestId }, { commit, actor }) => commit('pairing.reject', { ...actor, requestId }),
   'device.list': async (_, { store }) => ({ devices: await store.read('device.list', {}) }),
   'device.rename': ({ id, name }, { commit, actor }) => commit('device.rename', { ...actor, id, name }),
-  'device.revoke': async ({ id }, { commit, actor, connections, signIn }) => {
+  'device.revoke': async ({ id }, { commit, actor, connections, signIn, turns }) => {
     const answer = await commit('device.revoke', { ...actor, id });
     // Not for a repeat: the device may have been let in again.
     if (answer.device.revokedAt === actor.at) {
       connections.revoke(`device:${id}`);
+      turns.stopFor(`device:${id}`);
       signIn.forget(`device:${id}`);
     }
     return answer;

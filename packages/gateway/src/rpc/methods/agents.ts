@@ -1,4 +1,4 @@
-import { type Approval, commandNames, commands, GatewayError, type JsonObject, type ToolInfo } from '@tenon/protocol';
+import { commandNames, commands, GatewayError, type JsonObject, type ToolInfo } from '@tenon/protocol';
 import { agentIdOf } from '../../agent/agents.ts';
 import { runCommand } from '../../agent/commands.ts';
 import { judge } from '../../agent/policy.ts';
@@ -7,9 +7,9 @@ import { probeModel } from '../../model/models.ts';
 import type { Handlers, RequestContext } from '../handler.ts';
 
 const DEFAULT_PAGE = 50;
-/** Approvals show everything: so many of the largest fit one frame, and more pages only while there is room for another. */
-const APPROVALS_PAGE = 6;
-const APPROVALS_BYTES = 100_000;
+/** Approvals and rules show everything: so many of the largest fit one frame. */
+const FEW = 6;
+const FULL_BYTES = 100_000;
 const PROBE_TIMEOUT_MS = 30_000;
 
 export const agentHandlers = {
@@ -82,32 +82,51 @@ export const agentHandlers = {
   'approvals.list': async ({ state, sessionKey, cursor, limit = DEFAULT_PAGE }, { store, principal }) => {
     const only = boundSession(principal, sessionKey);
     const wanted = { ...(state === undefined ? {} : { state }), ...(only === undefined ? {} : { sessionKey: only }) };
-    const approvals: Approval[] = [];
-    let nextCursor = cursor;
-    do {
-      const left = Math.min(limit - approvals.length, APPROVALS_PAGE);
-      const page = await store.read('approvals.list', {
-        ...wanted,
-        limit: left,
-        ...(nextCursor === undefined ? {} : { cursor: nextCursor }),
-      });
-      approvals.push(...page.approvals);
-      nextCursor = page.nextCursor;
-    } while (nextCursor !== undefined && approvals.length < limit && JSON.stringify(approvals).length < APPROVALS_BYTES);
-    return { approvals, ...(nextCursor === undefined ? {} : { nextCursor }) };
+    const { items, ...more } = await fillFrame(limit, cursor, async (page) => {
+      const { approvals, ...rest } = await store.read('approvals.list', { ...wanted, ...page });
+      return { items: approvals, ...rest };
+    });
+    return { approvals: items, ...more };
   },
 
   'approvals.resolve': ({ id, decision }, { commit, principal, clock }) =>
     commit('approvals.resolve', { id, decision, by: principal.id, at: clock.now() }),
 
-  'approvals.rules': ({ limit = DEFAULT_PAGE, cursor }, { store }) =>
-    store.read('approvals.rules', { limit: Math.min(limit, APPROVALS_PAGE), ...(cursor === undefined ? {} : { cursor }) }),
+  'approvals.rules': async ({ limit = DEFAULT_PAGE, cursor }, { store }) => {
+    const { items, ...more } = await fillFrame(limit, cursor, async (page) => {
+      const { rules, ...rest } = await store.read('approvals.rules', page);
+      return { items: rules, ...rest };
+    });
+    return { rules: items, ...more };
+  },
 
   'approvals.forget': {
     commit: ({ id }, { commit, principal, clock }) => commit('approvals.removeRule', { id, by: principal.id, at: clock.now() }),
     present: ({ rule }: { rule: { id: string } }) => ({ id: rule.id, forgotten: true }),
   },
 } satisfies Partial<Handlers>;
+
+interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly nextCursor?: string;
+}
+
+/** A few at a time, as long as there is room for as many of the largest. */
+async function fillFrame<Item>(
+  limit: number,
+  cursor: string | undefined,
+  read: (page: { limit: number; cursor?: string }) => Promise<Page<Item>>,
+): Promise<{ items: Item[]; nextCursor?: string }> {
+  const items: Item[] = [];
+  let nextCursor = cursor;
+  do {
+    const few = Math.min(limit - items.length, FEW);
+    const page = await read({ limit: few, ...(nextCursor === undefined ? {} : { cursor: nextCursor }) });
+    items.push(...page.items);
+    nextCursor = page.nextCursor;
+  } while (nextCursor !== undefined && items.length < limit && JSON.stringify(items).length < FULL_BYTES);
+  return { items, ...(nextCursor === undefined ? {} : { nextCursor }) };
+}
 
 /** A bound credential asks for its own session, whatever it says. */
 function boundSession(principal: RequestContext['principal'], asked: string | undefined): string | undefined {
