@@ -81,7 +81,7 @@ const runs: Readonly<Record<CommandName, Run>> = {
     const lines = [
       'Write a message, and the agent answers. It can read and change files in its workspace and run programs; what needs your approval asks first.',
       'A line that begins with ! runs a command; with !! its output is kept from the agent.',
-      'Commands: ' + commandNames.map((name) => `/${name}`).join(' '),
+      `Commands: ${commandNames.map((name) => `/${name}`).join(' ')}`,
     ];
     if (isDemo) lines.push('', 'This session uses the built-in demo model. Try:', ...demoExamples.map((example) => `- ${example}`));
     return lines.join('\n');

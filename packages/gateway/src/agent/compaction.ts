@@ -40,7 +40,7 @@ export function findCut(path: readonly Entry[], contextWindow: number): string |
 
 function startOfContext(path: readonly Entry[]): number {
   const compaction = path.findLast((entry) => entry.type === 'compaction');
-  if (!compaction || compaction.type !== 'compaction') return 0;
+  if (compaction?.type !== 'compaction') return 0;
   return Math.max(
     0,
     path.findIndex((entry) => entry.id === compaction.firstKeptEntryId),

@@ -161,7 +161,7 @@ export function openAgents(options: AgentOptions): AgentParts {
       turns,
       transcripts,
       gatewayStatus: () => [
-        `Gateway: Tenon ${options.version} at ${options.gatewayUrl()}, ${turns.active} turns running`,
+        `Gateway: Tenon ${options.version} at ${options.gatewayUrl()}, running turns: ${turns.active}`,
         ...options.health(),
       ],
       demoExamples: demoKinds.map(({ example }) => example),

@@ -182,6 +182,7 @@ function createScriptedTurns(store: Store, clock: Clock, aborted: string[], scri
         }
       });
     },
+    stopFor() {},
     async abort(sessionKey, runId) {
       const { run } = await store.read('runs.get', { runId: runId ?? '' });
       aborted.push(`${sessionKey} ${run.runId}`);
