@@ -12,6 +12,7 @@ import { createManualClock } from '../support/clock.ts';
 import { loadConfig } from '../../packages/gateway/src/config.ts';
 import { startGateway } from '../../packages/gateway/src/gateway.ts';
 import { temporaryHome } from '../support/gateway.ts';
+import { verifies } from '../support/verifies.ts';
 import { KEY, noteTool, openTurns, type TurnWorld, type TurnWorldOptions } from '../support/turns.ts';
 
 const reference: readonly ScriptedStep[] = [{ calls: [{ name: 'look', arguments: { value: 'x' } }] }, { text: 'Done.' }];
@@ -78,6 +79,7 @@ function withCommand(tool: ReturnType<typeof noteTool>): ReturnType<typeof noteT
 
 for (const name of ofATurn) {
   test(`${name} is fired, with an event that fits its row`, async () => {
+    verifies('turns:hooks-fire');
     const events: unknown[] = [];
     await using world = await openTurns(optionsOf(name));
     world.hooks.add(name, { plugin: 'watcher', handler: ((event) => void events.push(event)) as HookHandler<typeof name> });
@@ -103,6 +105,7 @@ for (const name of ofATurn) {
     // An observer has no say, so it cannot say anything wrong.
     if (kind === 'wrong shape' && row.kind === 'observe') continue;
     test(`${name}: ${kind} means ${row.onFailure}`, async () => {
+      verifies('turns:hook-failure-policy');
       const clock = createManualClock();
       await using world = await openTurns(optionsOf(name, { clock }));
       world.hooks.add(name, { plugin: 'faulty', handler: handler as HookHandler<typeof name> });

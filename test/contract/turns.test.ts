@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createScriptedModel } from '../../packages/gateway/src/model/scripted.ts';
 import { KEY, noteTool, openTurns } from '../support/turns.ts';
+import { verifies } from '../support/verifies.ts';
 
 test('a message is answered, and the transcript has both', async () => {
   await using world = await openTurns({ steps: [{ text: ['Hello', ' there'] }] });
@@ -110,6 +111,7 @@ test('a tool that does not exist, arguments that do not fit and arguments that a
 });
 
 test('an overloaded model is asked again, then the fallback answers', async () => {
+  verifies('turns:fallback');
   const overloaded = { failure: { kind: 'overloaded', message: 'Too busy', retryAfterMs: 0 } } as const;
   const other = createScriptedModel([{ text: 'Instead.' }], { info: { id: 'other' } });
   await using world = await openTurns({
@@ -294,6 +296,7 @@ test('steps and cost of a turn are limited', async () => {
 });
 
 test('when the window fills, older messages are summed up, and no pair of call and result is torn', async () => {
+  verifies('turns:compaction');
   const long = 'word '.repeat(800);
   await using world = await openTurns({
     model: { contextWindow: 4_096 },

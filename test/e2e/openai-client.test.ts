@@ -48,6 +48,7 @@ async function transcriptOf(sessionKey: string | null): Promise<Shown[]> {
 }
 
 test('models.list names the agent and the models', async () => {
+  verifies('turns:openai-client');
   const { data } = await client().models.list();
   const ids = data.map(({ id }) => id);
   assert.ok(ids.includes('tenon') && ids.includes('tenon/main') && ids.includes('demo'), ids.join(', '));

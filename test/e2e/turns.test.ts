@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { verifies } from '../support/verifies.ts';
 import type { AssistantMessage, Entry, RunStream } from '@tenon/protocol';
 import { assertUnharmed, eventually } from '../security/harness.ts';
 import { call, type Conversation, openConversation, SESSION, told } from '../support/conversation.ts';
@@ -47,6 +48,7 @@ function createGate() {
 }
 
 test('an answer is passed on as it comes, piece by piece, and adds up to what is kept', async () => {
+  verifies('turns:providers');
   const { gate, open, openForGood } = createGate();
   const prices = '[models.prices]\ninput = 1000\noutput = 2000';
   await using talk = await openConversation({
