@@ -57,9 +57,29 @@ export function findPlaces(text: string): Places {
   return { assignments, sections };
 }
 
-/** The line that sets the path, else the one that opens the nearest table around it. */
-export function lineOf(text: string, path: readonly string[]): number | undefined {
-  const { assignments, sections } = findPlaces(text);
+/**
+ * The line that sets the path, else the one that opens the nearest table around it. A number is the place in a list of
+ * tables: `['models', 3, 'id']` is the id of the fourth `[[models]]`.
+ */
+export function lineOf(text: string, path: readonly (string | number)[]): number | undefined {
+  const places = findPlaces(text);
+  const at = path.findIndex((key) => typeof key === 'number');
+  if (at === -1) return lineIn(places, path as readonly string[]);
+  const list = path.slice(0, at) as string[];
+  const sameList = (section: Section) => section.isArray && section.path.join('\0') === list.join('\0');
+  const begins = places.sections.flatMap((section, index) => (sameList(section) ? [index] : []));
+  const first = begins[path[at] as number];
+  // A list that is written on one line has no tables of its own.
+  if (first === undefined) return lineIn(places, list);
+  const behind = begins[(path[at] as number) + 1] ?? places.sections.length;
+  const inside = [...list, ...path.slice(at + 1).map(String)];
+  const own = places.assignments.filter(({ section }) => section >= first && section < behind);
+  const below = places.sections.slice(first + 1, behind);
+  const found = inside.length > list.length ? lineIn({ assignments: own, sections: below }, inside) : undefined;
+  return found ?? places.sections[first]!.line;
+}
+
+function lineIn({ assignments, sections }: Places, path: readonly string[]): number | undefined {
   const leads = (place: readonly string[]) => place.length <= path.length && place.every((key, index) => key === path[index]);
   const within = (place: readonly string[]) => path.every((key, index) => key === place[index]);
   const found =

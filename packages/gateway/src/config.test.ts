@@ -154,10 +154,29 @@ function isGood(shape: Shape, text: string): boolean {
 }
 
 for (const [name, toml, message] of [
-  ['a model without a provider', '[[models]]\nid = "a"\n', /:1: models\/0 must have required properties provider; see models in/],
-  ['a word that no model has', '\n[[models]]\nid = "a"\nprovider = "openai"\nkeyenv = "A"\n', /:2: models\/0 .*keyenv/],
-  ['a provider that does not exist', '[[models]]\nid = "a"\nprovider = "x"\n', /:1: models\/0\/provider .*openai, anthropic/],
-  ['an agent with a bad id', '[[agents]]\nid = "A b"\n', /:1: agents\/0\/id .*lower-case/],
+  [
+    'a model without a provider',
+    '[[models]]\nid = "a"\n',
+    /:1: the 1st \[\[models\]\] must have required properties provider; see models in/,
+  ],
+  [
+    'a word that no model has',
+    '\n[[models]]\nid = "a"\nprovider = "openai"\nkeyenv = "A"\n',
+    /:5: the 1st \[\[models\]\] has an unknown field "keyenv"/,
+  ],
+  [
+    'a value in one of several models',
+    `${'[[models]]\nid = "a"\nprovider = "openai"\n\n'.repeat(3)}[[models]]\nid = "d"\nprovider = "x"\n[[models]]\nid = "e"\nprovider = "google"\n`,
+    /:15: the 4th \[\[models\]\]: provider must be one of/,
+  ],
+  [
+    'what one of several models lacks',
+    `${'[[models]]\nid = "a"\nprovider = "openai"\n\n'.repeat(2)}[[models]]\nid = "d"\n`,
+    /:9: the 3rd \[\[models\]\] must have required properties provider/,
+  ],
+  ['a model in a list on one line', '\nmodels = [{ id = "a", provider = "x" }]\n', /:2: the 1st \[\[models\]\]: provider/],
+  ['a provider that does not exist', '[[models]]\nid = "a"\nprovider = "x"\n', /:3: the 1st \[\[models\]\]: provider .*openai, anthropic/],
+  ['an agent with a bad id', '[[agents]]\nid = "A b"\n', /:2: the 1st \[\[agents\]\]: id .*lower-case/],
   ['a list that is none', 'agents = 5\n', /:1: agents must be array/],
 ] as const) {
   test(`tenon.toml with ${name} is refused with its line and place`, (t) => {

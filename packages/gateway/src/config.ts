@@ -34,6 +34,8 @@ export interface ConfigInput {
   /** `--home` as given; without it TENON_HOME, else ~/.tenon. */
   readonly home?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** False leaves tenon.toml unread: for those who talk to a gateway that runs already. */
+  readonly readFile?: false;
   /** Text as typed, or a value of the setting's own type. */
   readonly flags?: Readonly<Partial<Record<SettingName, unknown>>>;
 }
@@ -45,10 +47,13 @@ export class ConfigError extends Error {
   readonly source: Exclude<SettingSource, 'default'>;
   /** A wrong flag or variable is wrong usage; a wrong file is a failure to start. */
   readonly exitCode: 1 | 2;
+  /** What to do next. */
+  readonly hint: string | undefined;
 
-  constructor(source: Exclude<SettingSource, 'default'>, message: string) {
+  constructor(source: Exclude<SettingSource, 'default'>, message: string, hint?: string) {
     super(visible(message));
     this.source = source;
+    this.hint = hint === undefined ? undefined : visible(hint);
     this.exitCode = source === 'file' ? 1 : 2;
   }
 }
@@ -57,7 +62,7 @@ export class ConfigError extends Error {
 export function loadConfig(input: ConfigInput): Config {
   const home = resolveHome(input.home, input.env);
   const file = join(home, CONFIG_FILE);
-  const fromFile = parseConfigText(readConfigText(file), file);
+  const fromFile = input.readFile === false ? new Map<SettingName, JsonValue>() : parseConfigText(readConfigText(file), file);
   const values = new Map<SettingName, unknown>();
   const sources = new Map<SettingName, SettingSource>();
   const take = (name: SettingName, value: unknown, source: SettingSource) => {
@@ -109,8 +114,24 @@ export function parseSetting(name: SettingName, given: unknown, where: string, s
 export function checkSetting(name: SettingName, value: unknown): string | undefined {
   const row = settingRow(name);
   if (matches(row.schema, value)) return undefined;
-  if (row.tables) return `${explain(row.schema, value, name) ?? `${name} do not fit`}; see ${name} in docs/reference/settings.md`;
+  if (row.tables) return `${tableFault(name, value).text}; see ${name} in docs/reference/settings.md`;
   return `${name} cannot be ${row.secret ? '***' : show(value)}; it must be ${describeAllowed(row.schema)}`;
+}
+
+/** What is wrong in a list of tables, in the words of the file, and where: `the 4th [[models]]: provider must be …`. */
+function tableFault(name: SettingName, value: unknown): { readonly text: string; readonly path: readonly (string | number)[] } {
+  const fault = explain(settingRow(name).schema, value, name) ?? `${name} do not fit`;
+  const [, index, below = '', rest = ''] = /^[^/ ]+\/(\d+)((?:\/[^/ ]+)*)( .*)$/s.exec(fault) ?? [];
+  if (index === undefined) return { text: fault, path: [name] };
+  const keys = below.split('/').slice(1);
+  const unknownKey = /^ has an unknown field "(.*)"$/s.exec(rest)?.[1];
+  const text = `the ${ordinal(Number(index) + 1)} [[${name}]]${keys.length === 0 ? '' : `: ${keys.join('.')}`}${rest}`;
+  return { text, path: [name, Number(index), ...keys, ...(unknownKey === undefined ? [] : [unknownKey])] };
+}
+
+function ordinal(n: number): string {
+  const teen = n % 100 >= 11 && n % 100 <= 13;
+  return `${n}${(teen ? undefined : ['th', 'st', 'nd', 'rd'][n % 10]) ?? 'th'}`;
 }
 
 /** The settings that the text of tenon.toml sets, each checked. */
@@ -123,12 +144,16 @@ export function parseConfigText(text: string, file: string): Map<SettingName, Js
     for (const [key, value] of Object.entries(table)) {
       const path = [...above, key];
       const name = path.join('.');
-      const refuse = (message: string) => new ConfigError('file', `${file}:${lineOf(text, path) ?? 1}: ${message}`);
+      const refuse = (message: string, at: readonly (string | number)[] = path, mend = '') => {
+        const line = lineOf(text, at) ?? 1;
+        return new ConfigError('file', `${file}:${line}: ${message}`, `edit line ${line} of that file${mend}`);
+      };
       if (RESERVED_KEYS.has(key)) throw refuse(`"${name}" is a reserved name`);
       const isPath = !key.includes('.');
       if (isPath && isSettingName(name)) {
         const fault = checkSetting(name, value);
-        if (fault) throw refuse(fault);
+        if (fault && settingRow(name).tables) throw refuse(fault, tableFault(name, value).path);
+        if (fault) throw refuse(fault, path, `, or return to the default with: tenon config unset ${name}`);
         found.set(name, value as JsonValue);
       } else if (isPath && settingNames.some((each) => each.startsWith(`${name}.`))) {
         if (!isTable(value)) throw refuse(`${name} must be a table of settings, such as [${name}]`);
@@ -149,7 +174,8 @@ export function parseToml(text: string, file: string): TomlTable {
     const reason = (error.message.split('\n', 1)[0] ?? '').replace('Invalid TOML document: ', '');
     // Only the key is quoted from the line: the rest may be a secret.
     const key = /^\s*(\[*[\w."'-]+\]*)\s*(?:=|$)/.exec(text.split('\n')[error.line - 1] ?? '')?.[1];
-    throw new ConfigError('file', `${file}:${error.line}: not valid TOML${key ? ` at ${key}` : ''}: ${reason}`);
+    const message = `${file}:${error.line}: not valid TOML${key ? ` at ${key}` : ''}: ${reason}`;
+    throw new ConfigError('file', message, `edit line ${error.line} of that file; tenon config cannot repair broken TOML`);
   }
 }
 
@@ -257,5 +283,5 @@ function isTable(value: unknown): value is TomlTable {
 }
 
 function settingTables(): string[] {
-  return [...new Set(settingNames.map((name) => name.slice(0, name.lastIndexOf('.'))))];
+  return [...new Set(settingNames.map((name) => (name.includes('.') ? name.slice(0, name.lastIndexOf('.')) : name)))];
 }

@@ -9,7 +9,7 @@ export interface CommandSpec<A extends ArgTable = ArgTable, O extends OptionTabl
   readonly path: string;
   readonly alias?: string;
   readonly summary: string;
-  /** Without the leading `tenon`. */
+  /** Without the leading `tenon`, unless another program comes first. */
   readonly examples: readonly string[];
   /** In the order in which they are typed; the names are those of the help. */
   readonly args?: A;

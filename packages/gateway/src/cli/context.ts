@@ -25,6 +25,8 @@ export interface CommandContext<Args = unknown, Options = unknown> {
   readonly out: Output;
   /** Read anew each time: a command may just have changed it. */
   config(): Promise<Config>;
+  /** The home folder, which needs no settings to be known. */
+  home(): Promise<string>;
   target(): Promise<Target>;
   /** A connected client; closed when the command ends. */
   connect(more?: Pick<ClientOptions, 'events' | 'resume' | 'reconnect'>): Promise<Client>;
@@ -67,6 +69,21 @@ export function createContext(parsed: Pick<CommandContext, 'args' | 'options' | 
   let target: Target | undefined;
   let shared: Promise<Client> | undefined;
 
+  let hasWarned = false;
+
+  /** The settings as far as a client needs them: a tenon.toml that is broken keeps nobody from a gateway that runs. */
+  async function clientConfig(): Promise<Config> {
+    try {
+      return await context.config();
+    } catch (error) {
+      const { ConfigError, loadConfig } = await import('../config.ts');
+      if (!(error instanceof ConfigError) || error.source !== 'file' || !(await context.hasGateway())) throw error;
+      if (!hasWarned) out.talk(`tenon.toml cannot be read: ${error.message}; talking to the running gateway`);
+      hasWarned = true;
+      return loadConfig({ home: globals.home, env: io.env, readFile: false });
+    }
+  }
+
   const context: CommandContext = {
     ...parsed,
     io,
@@ -75,8 +92,12 @@ export function createContext(parsed: Pick<CommandContext, 'args' | 'options' | 
       const { loadConfig } = await import('../config.ts');
       return loadConfig({ home: globals.home, env: io.env });
     },
+    async home() {
+      const { resolveHome } = await import('../config.ts');
+      return resolveHome(globals.home, io.env);
+    },
     async target() {
-      target ??= findTarget(globals, io.env, await context.config());
+      target ??= findTarget(globals, io.env, await clientConfig());
       return target;
     },
     async client(more = {}) {
@@ -86,7 +107,7 @@ export function createContext(parsed: Pick<CommandContext, 'args' | 'options' | 
         import('../version.ts'),
       ]);
       const { url } = await context.target();
-      const token = await findToken(globals.token, io, await context.target(), await context.config());
+      const token = await findToken(globals.token, io, await context.target(), await context.home());
       const client = createClient({
         url,
         ...(token === undefined ? {} : { token }),
@@ -141,12 +162,12 @@ export function createContext(parsed: Pick<CommandContext, 'args' | 'options' | 
     },
     async http() {
       const target_ = await context.target();
-      const token = await findToken(globals.token, io, target_, await context.config());
+      const token = await findToken(globals.token, io, target_, await context.home());
       return { url: target_.url.replace(/^ws/, 'http'), token };
     },
     async hasGateway() {
       const named = globals.url !== undefined || globals.port !== undefined || Boolean(io.env.TENON_URL);
-      return named || readRunning((await context.config()).home) !== undefined;
+      return named || readRunning(await context.home()) !== undefined;
     },
     consent: (deed, name, yes) => askConsent({ deed, name, yes }, io),
   };

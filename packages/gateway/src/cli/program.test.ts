@@ -310,9 +310,37 @@ test('a bad tenon.toml or variable stops every command with one line that names 
   for (const words of [['health'], ['start'], ['config', 'get'], ['doctor'], []]) {
     const { code, stderr } = await run(home, words);
     assertOneLine(stderr);
-    assert.match(stderr, /^tenon: .*tenon\.toml:2: gateway\.port cannot be "x"; it must be a whole number from 0 to 65535\n/);
+    assert.match(
+      stderr,
+      /^tenon: .*tenon\.toml:2: gateway\.port cannot be "x"; it must be a whole number from 0 to 65535 \(edit line 2 of that file, or .*\)\n/,
+    );
     assert.equal(code, exitCodes.failed);
   }
+});
+
+test('a tenon.toml that is broken keeps nobody from a gateway that runs', async (t) => {
+  verifies('foundation:cli-errors');
+  const home = makeHome(t);
+  const port = await freePort();
+  writeFileSync(join(home, 'gateway.json'), JSON.stringify({ url: `http://127.0.0.1:${port}`, port, pid: process.pid }));
+  for (const text of ['[gateway]\nport = "x"\n', '[gateway\n']) {
+    writeFileSync(join(home, 'tenon.toml'), text);
+    for (const words of [['status'], ['stop'], ['approve', 'ls'], ['session', 'ls'], ['doctor']]) {
+      const { code, stderr } = await run(home, words);
+      // It got as far as the gateway, which does not listen.
+      assert.equal(code, exitCodes.unreachable, `${words.join(' ')}: ${stderr}`);
+      assert.match(
+        stderr,
+        /^tenon\.toml cannot be read: .*tenon\.toml:[12]: .*; talking to the running gateway\ntenon: Cannot connect [^\n]+\n$/,
+      );
+    }
+    assert.equal((await run(home, ['start'])).code, exitCodes.failed);
+  }
+  const broken = await run(home, ['config', 'set', 'gateway.port', '4000']);
+  assert.equal(broken.code, exitCodes.failed);
+  assert.match(broken.stderr, /tenon\.toml:1: not valid TOML.*\(edit line 1 of that file; tenon config cannot repair broken TOML\)\n$/);
+  rmSync(join(home, 'gateway.json'));
+  assert.match((await run(home, ['status'])).stderr, /^tenon: .*not valid TOML/);
 });
 
 test('config set mends a tenon.toml when nothing else is wrong with it', async (t) => {
@@ -374,6 +402,7 @@ test('--help shows examples first, for every command; --version the version', as
     const { code, stdout, stderr } = await run(home, [...path.split(' '), '-h']);
     assert.equal(code, exitCodes.ok);
     assert.ok(stdout.startsWith(`Examples:\n  tenon ${examples[0]}`), path);
+    for (const each of examples) assert.ok(stdout.includes(each.includes('| tenon ') ? `\n  ${each}\n` : `\n  tenon ${each}\n`), each);
     assert.match(stdout, /--json/);
     assert.equal(stderr, '');
   }

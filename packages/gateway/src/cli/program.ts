@@ -151,7 +151,14 @@ function argumentText(name: string, { count }: ArgSpec): string {
 }
 
 function examplesText(examples: readonly string[]): string {
-  return `Examples:\n${examples.map((each) => `  tenon ${each}`).join('\n')}\n`;
+  return `Examples:\n${examples.map((each) => `  ${exampleLine(each)}`).join('\n')}\n`;
+}
+
+/** As it is typed. One that begins with another program stands there whole. */
+function exampleLine(example: string): string {
+  const [first = ''] = example.split(' ', 1);
+  const isOurs = first === '' || first.startsWith('-') || commands.some(({ path }) => path.split(' ')[0] === first);
+  return isOurs ? `tenon ${example}` : example;
 }
 
 /** The first one of each verb. */

@@ -78,23 +78,23 @@ test('the token is that of the flag, else the variable, else the file of the hom
   const config = loadConfig({ home, env: {} });
   const here = { url: 'ws://127.0.0.1:1', explicit: true };
   const env = { TENON_TOKEN: 'from-the-variable' };
-  assert.equal(await findToken('from-the-flag', makeIo(env), here, config), 'from-the-flag');
-  assert.equal(await findToken(`@${join(home, 'other')}`, makeIo(env), here, config), 'from-a-file-0123456');
-  assert.equal(await findToken('-', makeIo(env, 'from-stdin\n'), here, config), 'from-stdin');
-  assert.equal(await findToken(undefined, makeIo(env), here, config), 'from-the-variable');
-  assert.equal(await findToken(undefined, makeIo(), here, config), TOKEN);
-  assert.equal(await findToken(undefined, makeIo(), here, loadConfig({ home: makeHome(t), env: {} })), undefined);
+  assert.equal(await findToken('from-the-flag', makeIo(env), here, config.home), 'from-the-flag');
+  assert.equal(await findToken(`@${join(home, 'other')}`, makeIo(env), here, config.home), 'from-a-file-0123456');
+  assert.equal(await findToken('-', makeIo(env, 'from-stdin\n'), here, config.home), 'from-stdin');
+  assert.equal(await findToken(undefined, makeIo(env), here, config.home), 'from-the-variable');
+  assert.equal(await findToken(undefined, makeIo(), here, config.home), TOKEN);
+  assert.equal(await findToken(undefined, makeIo(), here, makeHome(t)), undefined);
 });
 
 test('the token of the home is not sent to another machine that somebody typed', async (t) => {
   const config = loadConfig({ home: makeHome(t, { token: TOKEN }), env: {} });
   for (const url of ['ws://example.org:1', 'ws://10.0.0.1:1', 'ws://127.0.0.1.example.org', 'ws://localhost.example.org']) {
-    assert.equal(await findToken(undefined, makeIo(), { url, explicit: true }, config), undefined, url);
+    assert.equal(await findToken(undefined, makeIo(), { url, explicit: true }, config.home), undefined, url);
   }
   for (const url of ['ws://localhost:1', 'ws://[::1]:1', 'ws://127.1.2.3:1']) {
-    assert.equal(await findToken(undefined, makeIo(), { url, explicit: true }, config), TOKEN, url);
+    assert.equal(await findToken(undefined, makeIo(), { url, explicit: true }, config.home), TOKEN, url);
   }
-  assert.equal(await findToken(undefined, makeIo(), { url: 'ws://10.0.0.1:1', explicit: false }, config), TOKEN);
+  assert.equal(await findToken(undefined, makeIo(), { url: 'ws://10.0.0.1:1', explicit: false }, config.home), TOKEN);
 });
 
 test('what cannot be a token is refused without showing it', async (t) => {
@@ -103,13 +103,13 @@ test('what cannot be a token is refused without showing it', async (t) => {
   const here = { url: 'ws://127.0.0.1:1', explicit: true };
   for (const bad of ['', 'with space', 'x'.repeat(513), 'ümlaut-secret', 'line\nbreak']) {
     await assert.rejects(
-      findToken(bad, makeIo(), here, config),
+      findToken(bad, makeIo(), here, config.home),
       (error: Error) => /^--token must be/.test(error.message) && (bad === '' || !error.message.includes(bad)),
     );
   }
-  await assert.rejects(findToken(`@${join(home, 'none')}`, makeIo(), here, config), {
+  await assert.rejects(findToken(`@${join(home, 'none')}`, makeIo(), here, config.home), {
     exitCode: 2,
     message: /^--token cannot be read from .*no such file/,
   });
-  await assert.rejects(findToken(undefined, makeIo(), here, config), { message: /token must be a token/ });
+  await assert.rejects(findToken(undefined, makeIo(), here, config.home), { message: /token must be a token/ });
 });

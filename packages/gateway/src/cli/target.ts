@@ -39,11 +39,11 @@ export function findTarget(options: Omit<TargetOptions, 'token'>, env: Io['env']
  * The token as given, from a file (`@path`) or from stdin (`-`); else TENON_TOKEN; else the token file of the home.
  * That file is for this machine's gateway: it is not sent to another machine that somebody typed.
  */
-export async function findToken(given: string | undefined, io: Io, target: Target, config: Config): Promise<string | undefined> {
+export async function findToken(given: string | undefined, io: Io, target: Target, home: string): Promise<string | undefined> {
   const said = await saidToken(given, io);
   if (said !== undefined) return said;
   if (target.explicit && !isLoopback(new URL(target.url).hostname)) return undefined;
-  const file = join(config.home, TOKEN_FILE);
+  const file = join(home, TOKEN_FILE);
   try {
     return usable(readFileSync(file, 'utf8').trim(), file);
   } catch (error) {

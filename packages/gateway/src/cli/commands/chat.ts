@@ -61,7 +61,7 @@ export const chat = defineCommand({
       import('../chat/terminal.ts'),
       import('../chat/typed-lines.ts'),
     ]);
-    const file = join((await context.config()).home, TYPED_LINES_FILE);
+    const file = join(await context.home(), TYPED_LINES_FILE);
     const { url } = await context.http();
     const ended = await chatOnTerminal({
       stdin: io.stdin as unknown as Readable,

@@ -32,8 +32,9 @@ export async function reportChange(
   );
   if (out.json) return;
   if (dryRun) out.talk('Dry run: nothing was changed');
-  if (!after) return;
   const running = await context.hasGateway();
+  if (mended !== undefined && running && !dryRun) out.talk('The file is whole again; the running gateway reads it when it is restarted');
+  if (!after) return;
   for (const { name, takesEffect } of planned) {
     const source = after.settings[name]?.source;
     if (source === 'environment' || source === 'flag')

@@ -21,7 +21,7 @@ export const logs = defineCommand({
     level: choice(LEVELS, 'Only records of this level or above'),
     lines: integer('<n>', 'How many to begin with', { min: 1, max: 10_000, short: 'n' }),
   },
-  async run({ options, out, io, config, hasGateway, call }) {
+  async run({ options, out, io, home, hasGateway, call }) {
     const { visible } = await import('@tenon/protocol');
     const { level } = options;
     const wanted = options.lines ?? 100;
@@ -30,7 +30,7 @@ export const logs = defineCommand({
     };
     if (!options.follow && !(await hasGateway())) {
       const { readLogFile } = await import('./log-file.ts');
-      const file = join((await config()).home, LOG_FOLDER, 'gateway.log');
+      const file = join(await home(), LOG_FOLDER, 'gateway.log');
       const least = LEVELS.indexOf(level ?? 'trace');
       print(
         readLogFile(file)

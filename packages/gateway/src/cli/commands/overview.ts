@@ -10,8 +10,8 @@ export const overview = defineCommand({
   summary: 'State of the gateway, and the next useful command',
   examples: [''],
   hidden: true,
-  async run({ out, config, call, ask }) {
-    const { home } = await config();
+  async run({ out, home: homeFolder, call, ask }) {
+    const home = await homeFolder();
     const { visible } = await import('@tenon/protocol');
     try {
       const result = await call('status');

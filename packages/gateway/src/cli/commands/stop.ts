@@ -13,9 +13,9 @@ export const stop = defineCommand({
   summary: 'Drain and stop the gateway, and wait until it is gone',
   examples: ['stop', 'stop --reason "new version"'],
   options: { reason: text('<text>', 'Told to connected clients') },
-  async run({ options, out, globals, config, target, hasGateway, check, call }) {
+  async run({ options, out, globals, home: homeFolder, target, hasGateway, check, call }) {
     await check('gateway.shutdown', options);
-    const { home } = await config();
+    const home = await homeFolder();
     const running = readRunning(home);
     if (!(await hasGateway())) {
       out.show({ stopped: false }, () => `No gateway is running in ${home}`);
