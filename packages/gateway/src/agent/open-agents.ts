@@ -8,6 +8,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import { demoKinds } from '../model/demo-kinds.ts';
+import { demoTasks } from '../model/demo-tasks.ts';
 import { readKeyFile } from '../model/key-file.ts';
 import { createModels, keyEnvNames } from '../model/models.ts';
 import type { Models } from '../model/types.ts';
@@ -52,6 +53,8 @@ export interface AgentParts {
   readonly commands: CommandDeps;
   readonly sandbox: () => Promise<SandboxState>;
   readonly execPolicy: () => Promise<ExecPolicy>;
+  /** Ends the background jobs of a session. */
+  readonly endJobs: (sessionKey: string) => void;
   /** From the store, after the commit. */
   committed(batch: readonly StoredEvent[]): void;
   close(): Promise<void>;
@@ -160,14 +163,16 @@ export function openAgents(options: AgentOptions): AgentParts {
       agents,
       turns,
       transcripts,
+      endJobs: tools.endJobs,
       gatewayStatus: () => [
         `Gateway: Tenon ${options.version} at ${options.gatewayUrl()}, running turns: ${turns.active}`,
         ...options.health(),
       ],
-      demoExamples: demoKinds.map(({ example }) => example),
+      demoExamples: [...demoKinds, ...demoTasks].map(({ example }) => example),
     },
     sandbox,
     execPolicy,
+    endJobs: tools.endJobs,
     committed(batch) {
       approvals.committed(batch);
       turns.committed(batch);

@@ -7,7 +7,7 @@ export interface Card {
   /** The id of the run, a space, the id of the call. */
   readonly callId: string;
   readonly name: string;
-  readonly state: 'writing' | 'running' | 'ok' | 'failed';
+  readonly state: 'writing' | 'waiting' | 'running' | 'ok' | 'failed' | 'denied';
   readonly subject: string;
   readonly output: string;
   readonly durationMs?: number;
@@ -26,9 +26,11 @@ const SUBJECT_WIDTH = 200;
 
 const states = {
   writing: { sign: '◌', word: 'writing', colour: 'dim' },
+  waiting: { sign: '?', word: 'waits for you', colour: 'yellow' },
   running: { sign: '◌', word: 'running', colour: 'yellow' },
   ok: { sign: '●', word: 'ok', colour: 'green' },
   failed: { sign: '✗', word: 'failed', colour: 'red' },
+  denied: { sign: '✗', word: 'denied', colour: 'yellow' },
 } as const;
 
 /** The line of the card. `elapsedMs` for one that still runs. */

@@ -32,7 +32,7 @@ function world() {
     note: (note) => add(`note ${note}`),
     problem: (problem) => add(`problem ${problem}`),
     began: (runId) => add(`began ${runId}`),
-    ended: (runId, end) => add(`ended ${runId} ${end?.kind}`),
+    ended: (runId, end, told) => add(`ended ${runId} ${end?.kind}${told ? ', told' : ''}`),
     waits: () => add('waits'),
     asked: ({ id }) => add(`asked ${id}`),
     settled: ({ id, state }) => add(`settled ${id} ${state}`),
@@ -258,6 +258,23 @@ test('a program that was run with ! and refused is no success', () => {
   const data = { command: 'rm x', output: 'denied' };
   follower.entry({ id: 'bash-1', parentId: null, at: 0, runId: 'r1', type: 'custom', customType: 'bash', data });
   assert.deepEqual(shown(), ['began r1', 'exec rm x failed']);
+});
+
+test('a program that was run with ! and denied is told of once, without the words for the model', () => {
+  const words = 'The operator denied this call. Do not try to do the same in another way; ask what to do instead.';
+  const data = { command: 'rm x', output: words };
+  const entry: Entry = { id: 'bash-denied', parentId: null, at: 0, runId: 'r1', type: 'custom', customType: 'bash', data };
+  const here = world();
+  here.follower.chat({ sessionKey, kind: 'started', runId: 'r1' });
+  here.follower.asked({ id: 'q', runId: 'r1', sessionKey, state: 'pending' } as Approval);
+  here.follower.settled({ id: 'q', state: 'denied' });
+  here.follower.entry(entry);
+  here.follower.chat({ sessionKey, kind: 'ended', runId: 'r1', end: { kind: 'refused', reason: words } });
+  assert.deepEqual(here.shown(), ['began r1', 'asked q', 'settled q denied', 'ended r1 refused, told']);
+  // Who may not see the questions gets it from the entry.
+  const elsewhere = world();
+  elsewhere.follower.entry(entry);
+  assert.deepEqual(elsewhere.shown(), ['exec rm x denied']);
 });
 
 test('other sessions are none of its business', () => {

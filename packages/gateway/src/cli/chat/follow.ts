@@ -3,6 +3,7 @@
 // It knows no terminal and no connection, so `tenon chat` and `tenon run` follow alike.
 import type { Approval, Entry, EventPayload, RunEnd, RunStream } from '@tenon/protocol';
 import { subjectOf, type Card } from './card.ts';
+import { isOperatorDenial } from './outcome.ts';
 
 export interface Show {
   answer(delta: string): void;
@@ -17,7 +18,8 @@ export interface Show {
   note(text: string): void;
   problem(text: string): void;
   began(runId: string): void;
-  ended(runId: string, end: RunEnd | undefined): void;
+  /** `told`: why it ended stands on the screen already. */
+  ended(runId: string, end: RunEnd | undefined, told?: boolean): void;
   /** The turn waits for an answer of the operator, as the run says; the question itself comes by `asked`. */
   waits(): void;
   asked(approval: Approval): void;
@@ -57,7 +59,11 @@ const MOST_REMEMBERED = 200;
 
 export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions): Follower {
   const running = new Set<string>();
-  const asked = new Set<string>();
+  /** The id of a question → its run. */
+  const asked = new Map<string, string>();
+  /** Runs in which a question was denied, and those that ended with it. */
+  const deniedRuns = createMemory();
+  const toldRuns = createMemory();
   /** Entries that were shown. A replay brings some again. */
   const seen = createMemory();
   const endedCalls = createMemory();
@@ -166,7 +172,7 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
       pieces = [];
       cards.clear();
     }
-    show.ended(runId, how);
+    show.ended(runId, how, how?.kind === 'refused' && toldRuns.has(runId));
   }
 
   function entry(added: Entry): void {
@@ -203,13 +209,14 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
       calls.delete(said.toolCallId);
       if (endedCalls.has(id)) return;
       const durationMs = said.durationMs ?? known?.durationMs;
-      const state = said.isError ? 'failed' : 'ok';
+      const output = textOf(said.content);
+      const isDenied = said.isError && isOperatorDenial(output);
       finish({
         callId: id,
         name: said.toolName,
-        state,
+        state: isDenied ? 'denied' : said.isError ? 'failed' : 'ok',
         subject,
-        output: textOf(said.content),
+        output: isDenied ? '' : output,
         ...(durationMs === undefined ? {} : { durationMs }),
       });
     }
@@ -218,14 +225,18 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
   /** A program that the person has run with `!`: shown as the card of a tool. */
   function bash({ runId = '' }: Entry, data: unknown): void {
     const { command: typed, output } = fieldsOf(data);
+    const isDenied = typeof output === 'string' && isOperatorDenial(output);
+    if (isDenied) toldRuns.add(runId);
+    // Who denied it was said when it was answered.
+    if (isDenied && deniedRuns.has(runId)) return;
     const known = [...cards.values()].find(({ callId }) => callId.startsWith(`${runId} `));
     finish({
       callId: known?.callId ?? cardId(runId, 'bash'),
       name: known?.name ?? 'exec',
       // One that is told of while its turn runs and was never at work was not let run.
-      state: known?.state === 'failed' || (!known && running.has(runId)) ? 'failed' : 'ok',
+      state: isDenied ? 'denied' : known?.state === 'failed' || (!known && running.has(runId)) ? 'failed' : 'ok',
       subject: typeof typed === 'string' ? typed : (known?.subject ?? ''),
-      output: typeof output === 'string' ? output : '',
+      output: typeof output === 'string' && !isDenied ? output : '',
       ...(known?.durationMs === undefined ? {} : { durationMs: known.durationMs }),
     });
   }
@@ -275,12 +286,14 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
     asked(approval) {
       if (approval.sessionKey !== sessionKey || approval.state !== 'pending' || asked.has(approval.id)) return;
       if (asked.size >= MOST_REMEMBERED) return show.problem('More questions wait than can be shown here: tenon approve ls lists them');
-      asked.add(approval.id);
+      asked.set(approval.id, approval.runId);
       closePiece();
       show.asked(approval);
     },
     settled(approval) {
+      const runId = asked.get(approval.id);
       if (!asked.delete(approval.id)) return;
+      if (runId !== undefined && approval.state === 'denied') deniedRuns.add(runId);
       show.settled(approval);
     },
     session({ key, reason }) {

@@ -13,6 +13,11 @@ const byKind: Readonly<Record<RunEnd['kind'], number>> = {
   internal_error: exitCodes.failed,
 };
 
+/** What the agent is told when the operator says no. It is meant for the model: a person is told `denied`. */
+export function isOperatorDenial(text: string): boolean {
+  return text.startsWith('The operator denied this call');
+}
+
 /** `interrupted`: whether it was stopped from here, with Ctrl-C. */
 export function exitOfEnd(end: RunEnd | undefined, interrupted: boolean): number {
   if (end === undefined) return exitCodes.failed;

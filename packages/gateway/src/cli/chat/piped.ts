@@ -94,8 +94,8 @@ export function hearingEnds(show: Show): EndsShow {
   const waiting = new Map<string, () => void>();
   return {
     ...show,
-    ended(runId: string, end: RunEnd | undefined) {
-      show.ended(runId, end);
+    ended(runId: string, end: RunEnd | undefined, told?: boolean) {
+      show.ended(runId, end, told);
       if (heard.size > 1_000) heard.clear();
       heard.add(runId);
       waiting.get(runId)?.();

@@ -19,6 +19,8 @@ export interface Screen {
   line(text: string): void;
   /** What stands above the typed line and may change. Nothing where lines cannot be taken back. */
   footer(lines: readonly string[]): void;
+  /** Whether the footer is shown. */
+  readonly hasFooter: boolean;
   readonly width: number;
 }
 
@@ -50,6 +52,7 @@ export function createPlainScreen({ write, style, width = 100 }: PlainScreenOpti
       write(`${text}\n`);
     },
     footer() {},
+    hasFooter: false,
   };
 }
 
@@ -130,6 +133,7 @@ export function createLiveScreen({ editor, output, style }: LiveScreenOptions): 
     },
     endText: () => draw(endText()),
     line: (text) => draw([...endText(), text]),
+    hasFooter: true,
     footer(lines) {
       const next = lines.map((line) => fit(line, width()));
       if (next.length === footer.length && next.every((line, index) => line === footer[index])) return;

@@ -41,9 +41,9 @@ export function createScriptShow({ answers, talk, verbose, quiet, now, onAsked, 
     note: chatter,
     problem: (text) => talk(oneLine(text, 2_000)),
     began() {},
-    ended(_runId, end) {
+    ended(_runId, end, told) {
       answers?.endText();
-      const text = endText(end);
+      const text = told ? undefined : endText(end);
       if (text !== undefined) talk(text);
     },
     waits: () => onWaits?.(),

@@ -27,6 +27,7 @@ function world() {
     footer(rows) {
       footer = rows;
     },
+    hasFooter: true,
   };
   const pass = (ms: number) => {
     now += ms;
@@ -115,4 +116,25 @@ test('a tree goes deeper only where it parts, and long chains do not', () => {
   );
   const chain = Array.from({ length: 20_000 }, (_, index) => node(`n${index}`, index === 0 ? null : `n${index - 1}`, true));
   assert.ok(treeLines(chain, null).every(({ prefix }) => prefix === ''));
+});
+
+test('a call that waits for an answer says so, and what can be answered stands there once', () => {
+  const { view, lines, footer, pass } = world();
+  view.began('r1');
+  view.working({ callId: 'r1 c1', name: 'write', state: 'writing', subject: 'one', output: '' });
+  pass(2_800);
+  view.refresh();
+  assert.match(footer()[0]!, /writing 2\.8s$/);
+  view.asked(approval('one'));
+  assert.equal(footer()[0], '? write  one  waits for you');
+  assert.equal([...lines(), ...footer()].filter((line) => line.includes('a allow once')).length, 1);
+});
+
+test('an end that was told already, and the words that are meant for the model, are not shown', () => {
+  const { view, lines } = world();
+  const end = { kind: 'refused', reason: 'The operator denied this call. Do not try to do the same in another way' } as const;
+  view.ended('r1', end, true);
+  assert.deepEqual(lines(), []);
+  view.ended('r2', end);
+  assert.deepEqual(lines(), ['denied']);
 });

@@ -5,6 +5,7 @@ import { spell } from '../amounts.ts';
 import type { Output } from '../output.ts';
 import { cardLine, cardOutput, type Card } from './card.ts';
 import type { Settled, Show } from './follow.ts';
+import { isOperatorDenial } from './outcome.ts';
 import { answersLine, questionLines, stateText } from './question.ts';
 import type { Screen } from './screen.ts';
 import { oneLine, safeLines } from './text.ts';
@@ -55,7 +56,10 @@ export function createView({ screen, style, verbose, now, canAnswer, sign, onCha
 
   function refresh(): void {
     const cards = [...working.values()].slice(-MOST_CARDS);
-    const rows = cards.map(({ card, since }) => cardLine(card, cardStyle(), now() - since));
+    const asking = new Set([...questions.values()].map(({ runId, callId }) => `${runId} ${callId}`));
+    const rows = cards.map(({ card, since }) =>
+      asking.has(card.callId) ? cardLine({ ...card, state: 'waiting' }, cardStyle()) : cardLine(card, cardStyle(), now() - since),
+    );
     const open = question();
     if (open) {
       const more = questions.size > 1 ? ` (${questions.size - 1} more after it)` : '';
@@ -76,6 +80,8 @@ export function createView({ screen, style, verbose, now, canAnswer, sign, onCha
 
   function ask(approval: Approval): void {
     for (const line of questionLines(approval, style, now())) screen.line(line);
+    // The footer says it, with the time that is left.
+    if (canAnswer && screen.hasFooter) return;
     if (canAnswer) screen.line(`  ${style('bold', answersLine(approval))}`);
     else screen.line(`  answer it with: tenon approve allow ${approval.id}   (or deny, or always)`);
   }
@@ -130,11 +136,11 @@ export function createView({ screen, style, verbose, now, canAnswer, sign, onCha
       runs.add(runId);
       changed();
     },
-    ended(runId, end) {
+    ended(runId, end, told) {
       runs.delete(runId);
       waiting.delete(runId);
       if (runs.size === 0) working.clear();
-      const text = endText(end);
+      const text = told ? undefined : endText(end);
       if (text !== undefined) screen.line(style(end?.kind === 'aborted' ? 'dim' : 'red', text));
       changed();
     },
@@ -162,6 +168,7 @@ export function createView({ screen, style, verbose, now, canAnswer, sign, onCha
 /** How a turn ended, where it did not just end. */
 export function endText(end: RunEnd | undefined): string | undefined {
   if (end === undefined || end.kind === 'completed' || end.kind === 'handled') return undefined;
+  if (end.kind === 'refused' && isOperatorDenial(end.reason ?? '')) return 'denied';
   const reason = end.reason === undefined ? '' : ` ${oneLine(end.reason, 2_000)}`;
   const code = end.code === undefined ? '' : ` (${oneLine(end.code, 64)})`;
   if (end.kind === 'refused') return `refused${reason === '' ? '' : `:${reason}`}${code}`;

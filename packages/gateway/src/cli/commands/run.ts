@@ -147,7 +147,7 @@ function toolReport({ callId, name, subject, state, durationMs }: Card): ToolRep
     callId: callId.slice(callId.indexOf(' ') + 1),
     name,
     subject,
-    isError: state === 'failed',
+    isError: state === 'failed' || state === 'denied',
     ...(durationMs === undefined ? {} : { durationMs }),
   };
 }
