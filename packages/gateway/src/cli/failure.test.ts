@@ -46,5 +46,9 @@ test('a refusal says what to do next', () => {
   assert.match(scope.hint ?? '', /--scope operator\.write/);
   const pairing = describeFailure(new GatewayError('NOT_PAIRED', 'no', { details: { requestId: 'abc' } }));
   assert.match(pairing.hint ?? '', /tenon device approve abc/);
+  assert.equal(describeFailure(new GatewayError('NOT_FOUND', 'Cannot find session "x"')).hint, 'list them with: tenon session ls');
+  assert.equal(describeFailure(new GatewayError('NOT_FOUND', 'Cannot find run "x"')).hint, undefined);
+  const locked = new GatewayError('RATE_LIMITED', 'no', { retryAfterMs: 41_200, details: { code: 'AUTH_RATE_LIMITED' } });
+  assert.deepEqual(describeFailure(locked), { code: 'RATE_LIMITED', message: 'no', hint: 'wait 42 s and try again', exitCode: 4 });
   assert.match(describeFailure(new ConnectionError('UNREACHABLE', 'no')).hint ?? '', /tenon start/);
 });

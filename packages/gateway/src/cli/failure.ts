@@ -58,13 +58,29 @@ export function describeFailure(error: unknown): Failure {
   const name =
     typeof code === 'string' ? code : (codesOfNames[error.name] ?? (typeof exitCode === 'number' ? codeOfExit(exitCode) : 'INTERNAL'));
   const known = byCode[name];
-  const advice = typeof hint === 'string' ? hint : known?.hint?.(detailsOf(error));
+  const details = detailsOf(error);
+  const advice = typeof hint === 'string' ? hint : known?.hint?.(details, error);
   return {
     code: name,
     message: error.message,
     ...(advice === undefined ? {} : { hint: advice }),
-    exitCode: typeof exitCode === 'number' ? exitCode : (known?.exitCode ?? exitCodes.failed),
+    exitCode: typeof exitCode === 'number' ? exitCode : exitOf(name, details),
   };
+}
+
+/** Too many wrong credentials are a matter of credentials; too many calls are not. */
+function exitOf(name: string, { code }: Details): number {
+  return code === 'AUTH_RATE_LIMITED' ? exitCodes.denied : (byCode[name]?.exitCode ?? exitCodes.failed);
+}
+
+/** The same, and if it fails with one of these codes and without advice, this is the advice. */
+export async function hinting<Answer>(work: Promise<Answer>, codes: readonly string[], hint: string): Promise<Answer> {
+  try {
+    return await work;
+  } catch (error) {
+    const { code, hint: known } = describeFailure(error);
+    throw error instanceof Error && known === undefined && codes.includes(code) ? Object.assign(error, { hint }) : error;
+  }
 }
 
 const codesOfNames: Readonly<Record<string, string>> = { CallTimeout: 'TIMEOUT', ProtocolError: 'PROTOCOL', TooManyCalls: 'UNAVAILABLE' };
@@ -76,7 +92,9 @@ function codeOfExit(exitCode: number): string {
 type Details = Readonly<Record<string, unknown>>;
 
 /** Codes that exit with something else than 1, or know what to do next. */
-const byCode: Readonly<Record<string, { readonly exitCode?: number; readonly hint?: (details: Details) => string }>> = {
+const byCode: Readonly<
+  Record<string, { readonly exitCode?: number; readonly hint?: (details: Details, error: Error) => string | undefined }>
+> = {
   UNREACHABLE: { exitCode: exitCodes.unreachable, hint: () => 'start one with: tenon start' },
   LOST: { exitCode: exitCodes.unreachable },
   REVOKED: { exitCode: exitCodes.denied },
@@ -95,9 +113,20 @@ const byCode: Readonly<Record<string, { readonly exitCode?: number; readonly hin
       typeof requestId === 'string' ? `approve it with: tenon device approve ${requestId}` : 'see: tenon device ls',
   },
   FORBIDDEN_ORIGIN: { exitCode: exitCodes.denied },
-  RATE_LIMITED: { hint: () => 'wait and try again' },
+  NOT_FOUND: {
+    hint: (_details, { message }) => (message.startsWith('Cannot find session ') ? 'list them with: tenon session ls' : undefined),
+  },
+  RATE_LIMITED: { hint: (_details, error) => `${waitText(error)} and try again` },
   TIMEOUT: { hint: () => 'wait longer with --timeout 60s' },
 };
+
+/** In whole seconds, rounded up: whoever waits that long is let in. */
+function waitText(error: Error): string {
+  const { retryAfterMs } = error as Error & { retryAfterMs?: unknown };
+  if (typeof retryAfterMs !== 'number') return 'wait';
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
+  return seconds < 120 ? `wait ${seconds} s` : `wait ${Math.ceil(seconds / 60)} min`;
+}
 
 function detailsOf(error: Error): Details {
   const { details } = error as Error & { details?: unknown };

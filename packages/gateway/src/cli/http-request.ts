@@ -32,8 +32,13 @@ export async function requestOverHttp(
   const answer: unknown = await response.json().catch(() => undefined);
   const { matches, GatewayError, ErrorShape } = await import('@tenon/protocol');
   if (matches(ErrorShape, answer)) {
-    const { code, message, details } = answer as { code: ConstructorParameters<typeof GatewayError>[0]; message: string; details?: never };
-    throw new GatewayError(code, message, details === undefined ? {} : { details });
+    const { code, message, ...more } = answer as {
+      code: ConstructorParameters<typeof GatewayError>[0];
+      message: string;
+      details?: never;
+      retryAfterMs?: number;
+    };
+    throw new GatewayError(code, message, more);
   }
   throw new CliError('FAILED', exitCodes.failed, `The gateway answered with status ${response.status}`);
 }

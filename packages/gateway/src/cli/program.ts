@@ -6,7 +6,7 @@ import type { CommandSpec } from './command.ts';
 import { commands, groups } from './commands.ts';
 import type { CompletionNode } from './completion.ts';
 import { createContext } from './context.ts';
-import { type CliError, describeFailure, exitCodes, quoted, usageError } from './failure.ts';
+import { type CliError, describeFailure, exitCodes, type Failure, quoted, usageError } from './failure.ts';
 import { globalOptions, type Globals } from './globals.ts';
 import type { Io } from './io.ts';
 import { createOutput, failureLine } from './output.ts';
@@ -23,7 +23,7 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;
     // A group without a verb has printed its help.
     if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage;
-    const failure = describeFailure(error instanceof CommanderError ? toUsageError(error) : error);
+    const failure = advised(describeFailure(error instanceof CommanderError ? toUsageError(error, argv) : error), argv);
     const { visible } = await import('@tenon/protocol');
     io.stderr.write(`${failureLine(failure, argv.includes('--json'), visible)}\n`);
     if (io.env.TENON_DEBUG && error instanceof Error) io.stderr.write(`${visible(error.stack ?? '').replaceAll('\\u{a}', '\n')}\n`);
@@ -168,10 +168,34 @@ function groupExamples(noun: string): string {
 }
 
 /** What commander says, in our words: one line, and its suggestion as the hint. */
-function toUsageError({ code, message }: CommanderError): CliError {
+function toUsageError({ code, message }: CommanderError, argv: readonly string[]): CliError {
   const [, said = '', similar] = /^(?:error: )?(.*?)\.?(?:\s*\(Did you mean (?:one of )?(.*)\?\))?$/s.exec(message) ?? [];
   const isDashed = code === 'commander.unknownOption' && /'-[^-]/.test(said);
   const dashed = isDashed ? 'an argument that begins with - goes behind --' : undefined;
+  const begun = code === 'commander.unknownCommand' ? begunWords(/'(.*)'/.exec(said)?.[1] ?? '', argv) : [];
+  if (begun.length > 0) return usageError(said, `did you mean ${begun.map(quoted).join(' or ')}?`);
   const hint = similar === undefined ? dashed : `did you mean ${similar.split(', ').map(quoted).join(' or ')}?`;
   return usageError(said.replace(/\s*\n\s*/g, ' '), hint);
+}
+
+/** The commands that begin with what was typed: whoever types half a word means the whole one rather than one like it. */
+function begunWords(typed: string, argv: readonly string[]): string[] {
+  const noun = argv[argv.indexOf(typed) - 1];
+  const place = noun !== undefined && Object.hasOwn(groups, noun) ? `${noun} ` : '';
+  const words = commands.flatMap(({ path, hidden }) =>
+    hidden || !path.startsWith(place) ? [] : [path.slice(place.length).split(' ')[0]!],
+  );
+  return typed.length < 2 ? [] : [...new Set(words)].filter((word) => word.startsWith(typed)).slice(0, 3);
+}
+
+/** Something is missing or too much: the help of the command says what it takes. */
+function advised(failure: Failure, argv: readonly string[]): Failure {
+  const isAboutUsage = failure.code === 'USAGE' && /^missing required argument|^too many arguments| is missing$/.test(failure.message);
+  if (!isAboutUsage || failure.hint !== undefined) return failure;
+  const typed = ` ${argv.join(' ')} `;
+  const spec = commands.find(({ path, alias }) => {
+    const other = alias === undefined ? path : `${path.split(' ').slice(0, -1).join(' ')} ${alias}`.trim();
+    return typed.includes(` ${path} `) || typed.includes(` ${other} `);
+  });
+  return { ...failure, hint: `see: tenon ${spec ? `${spec.path} ` : ''}-h` };
 }

@@ -14,6 +14,7 @@ const LEVELS = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 const CALL_MS = 60_000;
 /** How long the last events of a run may come after the answer that it has ended. */
 const LATE_MS = 2_000;
+const HOW = 'such as: tenon run "list the files"; or pipe it in: tenon run - < question.txt';
 const MOST_TOOLS = 10_000;
 
 export const run = defineCommand({
@@ -157,12 +158,11 @@ async function readMessage({ args, io, globals }: Pick<RunContext, 'args' | 'io'
   const { limits } = await import('@tenon/protocol');
   let message = args.message;
   if (message === undefined || message === '-') {
-    if (message === undefined && io.stdin.isTTY === true)
-      throw usageError('<message> is missing', 'or pipe it in: tenon run - < question.txt');
+    if (message === undefined && io.stdin.isTTY === true) throw usageError('<message> is missing', HOW);
     if (globals.token === '-') throw usageError('--token and the message cannot both be read from stdin');
     message = (await readAll(io.stdin)).replace(/\r?\n$/, '');
   }
-  if (message.trim() === '') throw usageError('The message is empty');
+  if (message.trim() === '') throw usageError('The message is empty', HOW);
   if (message.length > limits.messageChars.value) throw new CliError('TOO_LARGE', exitCodes.usage, tooLong(message.length));
   return message;
 }

@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.ts';
-import { usageError } from '../failure.ts';
+import { hinting, usageError } from '../failure.ts';
 import { on, optional, required } from '../values.ts';
 import { sessionKey } from './session-key.ts';
 
@@ -14,7 +14,10 @@ export const sessionBranch = defineCommand({
     const entryId = options.root ? null : args.entry;
     const summarize = options.summarize ? true : undefined;
     const params = { key: await sessionKey(args.key), entryId, summarize };
-    const result = await call('sessions.branch', params, { key: '<key>', entryId: '[entry]' }, 120_000);
+    const branching = call('sessions.branch', params, { key: '<key>', entryId: '[entry]' }, 120_000);
+    const result = await (entryId === null
+      ? branching
+      : hinting(branching, ['USAGE', 'NOT_FOUND'], `list them with: tenon session tree ${args.key}`));
     out.show(result, () => result.leafId ?? 'the beginning');
   },
 });
