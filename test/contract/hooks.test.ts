@@ -59,7 +59,7 @@ const scenarios: Readonly<Partial<Record<HookName, Scenario>>> = {
 
 async function reset(world: TurnWorld): Promise<void> {
   await world.say('Hi');
-  await resetSession(KEY, { ...world.deps, turns: world.turns }, (args) => world.store.write('sessions.reset', args));
+  await resetSession(KEY, { ...world.deps, turns: world.turns, endJobs() {} }, (args) => world.store.write('sessions.reset', args));
 }
 
 /** Those of the process itself; the last test of this file sees to them. */

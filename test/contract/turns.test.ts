@@ -401,3 +401,44 @@ test('a revoked credential stops its turn, and what it had queued is not told', 
   assert.deepEqual(await world.end(first), { kind: 'aborted', reason: 'The credential that asked for it was revoked' });
   assert.equal(world.model.requests.length, 1);
 });
+
+test('a stop right after a message reaches its turn, and says only what it did', async () => {
+  for (const named of [false, true]) {
+    await using world = await openTurns({ steps: Array.from({ length: 10 }, () => ({ text: ['Long'], hang: true as const })) });
+    for (let n = 0; n < 10; n++) {
+      const runId = await world.send(`message ${n}`);
+      assert.deepEqual(await world.turns.abort(KEY, named ? runId : undefined), [runId]);
+      assert.equal((await world.end(runId)).kind, 'aborted');
+    }
+    assert.equal(world.ended.length, 10);
+  }
+});
+
+test('a conversation that is many windows long is summed up with a question that fits', async () => {
+  await using world = await openTurns({
+    model: { contextWindow: 8_000 },
+    steps: [
+      (request) => {
+        const size = JSON.stringify(request.messages).length;
+        return size > 32_000 ? { failure: { kind: 'context_overflow', message: 'too long' } } : { text: 'The summary.' };
+      },
+      { text: 'Answer.' },
+    ],
+  });
+  await world.send('first').then(world.end);
+  const draft = (text: string) => ({
+    type: 'custom_message' as const,
+    customType: 'note',
+    content: [{ type: 'text' as const, text }],
+    display: true,
+  });
+  for (let n = 0; n < 60; n++) await world.store.write('entries.append', { key: KEY, draft: draft(`${n} ${'word '.repeat(800)}`), at: n });
+  world.model.add(
+    (request) =>
+      JSON.stringify(request.messages).length > 32_000
+        ? { failure: { kind: 'context_overflow', message: 'too long' } }
+        : { text: 'Summed up.' },
+    { text: 'Now.' },
+  );
+  assert.deepEqual(await world.say('And now?'), { kind: 'completed' });
+});

@@ -294,31 +294,30 @@ test('the end of a turn is written as often as it takes, and told once', async (
   }
 });
 
-test('what a plugin has answered is not answered by the agent as well when the turn goes on in another life', async () => {
+test('what a plugin has answered is said and ended in one commit, also when the store fails at it', async () => {
   verifies('turns:kill-resumes', 'turns:ends-once');
-  let isCut = true;
+  let failures = 1;
   await using world = await openTurns({
-    // It stands still: a gateway that stops does not wait for the next try.
-    clock: createManualClock(),
+    steps: [{ text: 'Me instead.' }],
     wrap: (deps) => ({
       ...deps,
       store: {
         ...deps.store,
         read: deps.store.read,
         write: (name, args, slot) =>
-          name === 'runs.end' && isCut ? Promise.reject(new Error('no disk')) : deps.store.write(name, args, slot),
+          name === 'runs.handle' && failures-- > 0 ? Promise.reject(new Error('no disk')) : deps.store.write(name, args, slot),
       },
     }),
   });
   world.hooks.add('input', { plugin: 'clerk', handler: () => ({ handled: true, reply: 'Taken care of.' }) });
-  const runId = await world.send('Please');
-  while (!world.logged.some(({ message }) => /cannot write the end/.test(message))) await new Promise((resolve) => setImmediate(resolve));
-  await world.abandon();
-  assert.deepEqual(world.ended, []);
-  isCut = false;
-  const next = await openTurns({ after: world, steps: [{ text: 'Me too.' }] });
-  await next.turns.resume();
-  assert.equal((await next.end(runId)).kind, 'handled');
-  assert.equal(next.model.requests.length, 0);
-  assert.equal(world.ended.length, 1);
+  assert.equal((await world.say('Please')).kind, 'internal_error');
+  assert.deepEqual(await world.path(), [], 'nothing of it is there');
+  assert.equal((await world.say('Please')).kind, 'handled');
+  assert.equal(world.model.requests.length, 0);
+  assert.deepEqual(
+    (await world.path()).map(({ type }) => type),
+    ['message', 'custom', 'context_edit'],
+  );
+  assert.deepEqual(await world.messages(), [], 'the agent is not told of it later');
+  assert.equal(world.ended.length, 2);
 });

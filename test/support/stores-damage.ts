@@ -21,7 +21,7 @@ export function makeStoreWithWal(folder: string, commits: number): StoreWithWal 
   for (let n = 0; n < commits; n++) {
     database.exec('begin');
     const effects = { emitted: [], auditHead: undefined };
-    runner.run(createSession({ key: `agent:main:s${n}`, fields: { title: `title ${n} ${'x'.repeat(400)}` }, at: n }), effects);
+    runner.run(createSession({ key: `agent:main:s${n}`, fields: { title: `title ${n} ${'x'.repeat(400)}` }, at: n }, 'sqlite'), effects);
     database.exec(
       `insert into events values (${n + 1}, 'sessions.changed', '${'p'.repeat(500)}', null, ${n}); update stream set head = ${n + 1}; commit`,
     );

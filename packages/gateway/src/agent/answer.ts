@@ -9,7 +9,7 @@ import { compact } from './compact.ts';
 import { isFull } from './compaction.ts';
 import { callsOf, estimateTokens, messagesOf, textOf, withoutImages } from './prompt.ts';
 import type { Prompt } from './prompt-hooks.ts';
-import { append, hookContextOf, Parked, type Turn } from './turn-context.ts';
+import { append, consult, hookContextOf, Parked, type Turn } from './turn-context.ts';
 
 /** How often one answer may make room for itself. */
 const MAX_COMPACTIONS = 2;
@@ -32,27 +32,23 @@ export async function answer(turn: Turn, prompt: Prompt): Promise<RunEnd | undef
     faultpoint('turn.model-answered');
     switch (outcome.kind) {
       case 'answered':
-        return write(turn, outcome.model, outcome.message, prompt);
+        return write(turn, outcome.model, outcome.message, calls.callId());
       case 'overflow':
         if (compactions < MAX_COMPACTIONS && (await compact(turn, { reason: 'overflow', model: outcome.model }))) continue;
-        return fail(
-          turn,
-          'context_overflow',
-          'The conversation is larger than the window of the model, and could not be summed up further',
-        );
+        return fail('context_overflow', 'The conversation is larger than the window of the model, and could not be summed up further');
       case 'stopped':
         if (control.isParked()) throw new Parked();
         await keepPartial(turn, outcome.partial, 'aborted', control.reason);
         return { kind: 'aborted', reason: control.reason };
       case 'failed':
         await keepPartial(turn, outcome.partial, 'error', outcome.failure.message);
-        return fail(turn, outcome.failure.kind, outcome.failure.message);
+        return fail(outcome.failure.kind, outcome.failure.message);
     }
   }
 }
 
 /** The answer, with the calls in it, in one commit. */
-async function write(turn: Turn, model: Model, said: AssistantMessage, prompt: Prompt): Promise<RunEnd | undefined> {
+async function write(turn: Turn, model: Model, said: AssistantMessage, callId: string): Promise<RunEnd | undefined> {
   const { hooks } = turn.deps;
   const context = hookContextOf(turn, model);
   turn.steps++;
@@ -60,7 +56,7 @@ async function write(turn: Turn, model: Model, said: AssistantMessage, prompt: P
   if (hooks.has('llm_output')) {
     hooks.run('llm_output', {
       ...context,
-      callId: randomId(),
+      callId,
       provider: model.info.provider,
       model: model.info.id,
       message: said,
@@ -68,7 +64,7 @@ async function write(turn: Turn, model: Model, said: AssistantMessage, prompt: P
       usage: said.usage,
     });
   }
-  const checked = await hooks.run('before_message_write', { ...context, message: said });
+  const checked = await hooks.run('before_message_write', { ...context, message: said }, { signal: turn.control.waits });
   const usage = { model: model.info.id, usage: said.usage };
   if (checked.kind === 'refused') {
     await append(turn, {
@@ -85,7 +81,7 @@ async function write(turn: Turn, model: Model, said: AssistantMessage, prompt: P
     return {
       kind: 'failed',
       code: 'bad_output',
-      reason: `The model "${prompt.model?.info.id ?? model.info.id}" ran out of room before it said anything`,
+      reason: `The model "${model.info.id}" ran out of room before it said anything`,
     };
   return undefined;
 }
@@ -98,17 +94,20 @@ function toNewCall(call: ToolCallBlock) {
 async function keepPartial(turn: Turn, partial: AssistantMessage | undefined, stopReason: 'aborted' | 'error', why: string): Promise<void> {
   const content = partial?.content.filter((block) => block.type === 'text' && block.text !== '') ?? [];
   if (!partial || content.length === 0) return;
-  const message: AssistantMessage = { ...partial, content, stopReason, errorMessage: why };
+  const cut: AssistantMessage = { ...partial, content, stopReason, errorMessage: why };
+  const checked = await turn.deps.hooks.run('before_message_write', { ...hookContextOf(turn), message: cut });
+  if (checked.kind === 'refused') return;
+  const message = checked.event.message as AssistantMessage;
   await append(turn, { drafts: [{ type: 'message', message }], usage: { model: partial.model, usage: partial.usage } });
   faultpoint('turn.partial-kept');
 }
 
-function fail(_: Turn, code: string, reason: string): RunEnd {
+function fail(code: string, reason: string): RunEnd {
   return { kind: 'failed', code, reason };
 }
 
 /** The request for each attempt, and what hooks and watchers are told of it. */
-function watchCalls(turn: Turn, prompt: Prompt): { request: (model: Model) => Promise<ModelRequest>; said: Said } {
+function watchCalls(turn: Turn, prompt: Prompt): { request: (model: Model) => Promise<ModelRequest>; said: Said; callId: () => string } {
   const { deps, voice } = turn;
   const { hooks } = deps;
   let attempt = 0;
@@ -120,11 +119,11 @@ function watchCalls(turn: Turn, prompt: Prompt): { request: (model: Model) => Pr
     callId = randomId();
     let messages: Message[] = messagesOf(withTold(turn.path, prompt.told));
     if (!model.info.images) messages = withoutImages(messages);
-    const seen = await hooks.run('context', { ...context, messages });
+    const seen = await consult(turn, 'context', { ...context, messages });
     if (seen.kind === 'done') messages = seen.event.messages;
     const call = { callId, provider: model.info.provider, model: model.info.id };
     const tools = prompt.tools.map((tool) => tool.name);
-    const asked = await hooks.run('before_provider_request', {
+    const asked = await consult(turn, 'before_provider_request', {
       ...context,
       ...call,
       system: prompt.system,
@@ -178,7 +177,7 @@ function watchCalls(turn: Turn, prompt: Prompt): { request: (model: Model) => Pr
       voice.phase('fallback', `${model.info.id}: ${why}`);
       deps.log.warn({ runId: turn.run.runId, model: model.info.id, why }, 'another model is asked instead');
     },
-    ended(model, outcome, durationMs) {
+    ended(model, outcome, durationMs, usage) {
       hooks.run('model_call_ended', {
         ...hookContextOf(turn, model),
         callId,
@@ -189,10 +188,11 @@ function watchCalls(turn: Turn, prompt: Prompt): { request: (model: Model) => Pr
         ...(outcome === 'ok' ? {} : { failureKind: outcome }),
         durationMs,
         ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
+        ...(usage ? { usage } : {}),
       });
     },
   };
-  return { request, said };
+  return { request, said, callId: () => callId };
 }
 
 /** The context of this turn stands around its message, and is not kept. */

@@ -1,6 +1,6 @@
 // One answer from a model: asked again while it is overloaded or away, then the next model, in order. What it says is
 // passed on as it comes. The outcome is a value.
-import type { AssistantMessage } from '@tenon/protocol';
+import type { AssistantMessage, Usage } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import { type Model, type ModelFailure, type ModelRequest, passingFailures } from '../model/types.ts';
 
@@ -29,7 +29,7 @@ export interface Said {
   /** The attempt is over and another follows; `discarded`: text was passed on that no longer counts. */
   retrying(why: string, discarded: boolean): void;
   fallingBack(model: Model, why: string, discarded: boolean): void;
-  ended(model: Model, outcome: 'ok' | ModelFailure['kind'], durationMs: number): void;
+  ended(model: Model, outcome: 'ok' | ModelFailure['kind'], durationMs: number, usage?: Usage): void;
 }
 
 /** Models that are not there are failures like any other. */
@@ -87,7 +87,7 @@ async function askOnce(model: Model, deps: AskDeps, signal: AbortSignal, onSpoke
         deps.said.toolBegun(event.callId, event.name);
         break;
       case 'end':
-        deps.said.ended(model, 'ok', deps.clock.monotonic() - startedAt);
+        deps.said.ended(model, 'ok', deps.clock.monotonic() - startedAt, event.message.usage);
         return { kind: 'answered', model, message: event.message };
       case 'failed': {
         const { failure, partial } = event;

@@ -33,6 +33,7 @@ export interface CommandDeps {
   readonly agents: AgentBook;
   readonly turns: Turns;
   readonly transcripts: Transcripts;
+  readonly endJobs: (sessionKey: string) => void;
   /** How the gateway is, in a few lines. */
   readonly gatewayStatus: () => string[];
   /** Kinds of question that the demo model answers, for `/help`. */
@@ -228,10 +229,14 @@ function describeAll(approvals: readonly Approval[]): string {
   return shown.join('\n\n');
 }
 
-function describe({ id, title, reason, argv, cwd, args }: Approval): string {
-  const what = argv
-    ? argv.map((word, index) => `  ${index} ${JSON.stringify(word)}`)
-    : Object.entries(args).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`);
+/** Whole: what is not shown cannot be approved. */
+function describe({ id, title, reason, argv = [], cwd, env = {}, args }: Approval): string {
+  const { argv: _argv, cwd: _cwd, ...others } = args;
+  const what = [
+    ...argv.map((word, index) => `  ${index} ${JSON.stringify(word)}`),
+    ...Object.entries(env).map(([name, value]) => `  with ${name}=${JSON.stringify(value)}`),
+    ...Object.entries(others).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`),
+  ];
   const lines = [
     `${title} (${id})`,
     ...what,

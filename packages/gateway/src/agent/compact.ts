@@ -3,9 +3,11 @@
 import type { Entry, EntryDraft, Usage } from '@tenon/protocol';
 import type { HookRunner } from '../host/run-hook.ts';
 import { faultpoint } from '../kernel/fault.ts';
+import type { Clock } from '../kernel/clock.ts';
 import type { Model } from '../model/types.ts';
-import { findCut, SUMMARY_SYSTEM, summaryRequest } from './compaction.ts';
-import { estimateTokens, messagesOf, textOf } from './prompt.ts';
+import { findCut, summaryRequest } from './compaction.ts';
+import { estimateTokens, messagesOf } from './prompt.ts';
+import { summarize } from './summarize.ts';
 import { append, hookContextOf, type Turn } from './turn-context.ts';
 
 type Reason = 'threshold' | 'overflow' | 'manual';
@@ -18,7 +20,7 @@ export interface CompactionPlan {
   /** For hooks: where it happens. */
   readonly context: ReturnType<typeof hookContextOf> | { sessionKey: string; sessionId: string; agentId: string };
   readonly hooks: HookRunner;
-  readonly at: number;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
@@ -34,7 +36,7 @@ export type Summed =
   | { readonly kind: 'nothing'; readonly reason: string };
 
 /** The summary as an entry to be written; nothing is written here. */
-export async function sumUp({ path, model, reason, instructions, context, hooks, at, signal }: CompactionPlan): Promise<Summed> {
+export async function sumUp({ path, model, reason, instructions, context, hooks, clock, signal }: CompactionPlan): Promise<Summed> {
   const tokensBefore = estimateTokens(messagesOf(path));
   // The server says that it is too long: then its window is smaller than the settings say, whatever they say.
   const window = Math.min(model?.info.contextWindow ?? 0, reason === 'overflow' ? tokensBefore : Number.POSITIVE_INFINITY);
@@ -65,21 +67,16 @@ export async function sumUp({ path, model, reason, instructions, context, hooks,
       ...rest,
     };
 
-  const messages = summaryRequest(path, firstKeptEntryId, instructions, at);
-  for await (const event of model.stream({ system: SUMMARY_SYSTEM, messages, tools: [], thinking: 'off' }, signal)) {
-    if (event.type === 'failed') return { kind: 'nothing', reason: event.failure.message };
-    if (event.type !== 'end') continue;
-    const summary = textOf(event.message.content);
-    if (summary === '') return { kind: 'nothing', reason: 'The model gave an empty summary' };
-    return {
-      kind: 'summed',
-      draft: { type: 'compaction', summary, firstKeptEntryId, tokensBefore, ...details },
-      usage: { model: model.info.id, usage: event.message.usage },
-      fromPlugin: false,
-      ...rest,
-    };
-  }
-  return { kind: 'nothing', reason: 'The model gave no summary' };
+  const messages = summaryRequest(path, firstKeptEntryId, { instructions, contextWindow: window, at: clock.now() });
+  const summary = await summarize(model, messages, clock, signal);
+  if (summary.kind === 'none') return { kind: 'nothing', reason: summary.reason };
+  return {
+    kind: 'summed',
+    draft: { type: 'compaction', summary: summary.text, firstKeptEntryId, tokensBefore, ...details },
+    usage: summary.usage,
+    fromPlugin: false,
+    ...rest,
+  };
 }
 
 /** Inside a turn. False when there was nothing to sum up, or the summary failed. */
@@ -87,7 +84,7 @@ export async function compact(turn: Turn, { reason, model }: { reason: Reason; m
   const { deps, control, voice } = turn;
   voice.phase('compacting');
   const context = hookContextOf(turn, model);
-  const summed = await sumUp({ path: turn.path, model, reason, context, hooks: deps.hooks, at: deps.clock.now(), signal: control.waits });
+  const summed = await sumUp({ path: turn.path, model, reason, context, hooks: deps.hooks, clock: deps.clock, signal: control.waits });
   if (summed.kind === 'nothing') {
     deps.log.warn({ runId: turn.run.runId, reason: summed.reason }, 'a conversation could not be summed up');
     return false;

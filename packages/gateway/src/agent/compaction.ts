@@ -58,29 +58,62 @@ export const SUMMARY_SYSTEM = [
 ].join('\n');
 
 /** The part of the path before the cut, as one text to sum up. */
-export function summaryRequest(path: readonly Entry[], firstKeptEntryId: string, instructions: string | undefined, at: number): Message[] {
+export function summaryRequest(
+  path: readonly Entry[],
+  firstKeptEntryId: string,
+  wish: { readonly instructions?: string | undefined; readonly contextWindow: number; readonly at: number },
+): Message[] {
   const cut = path.findIndex((entry) => entry.id === firstKeptEntryId);
-  return summaryOf(path.slice(0, cut), instructions, at);
+  return summaryOf(path.slice(0, cut), wish);
 }
 
-export function summaryOf(entries: readonly Entry[], instructions: string | undefined, at: number): Message[] {
-  const text = messagesOf(entries).map(asText).join('\n\n');
+/** The question itself fits the window, however much there is to sum up. */
+export function summaryOf(
+  entries: readonly Entry[],
+  { instructions, contextWindow, at }: { readonly instructions?: string | undefined; readonly contextWindow: number; readonly at: number },
+): Message[] {
+  const text = fitTexts(messagesOf(entries), contextWindow * SUMMARY_SHARE).join('\n\n');
   const wish = instructions ? `\n\nKeep in mind above all: ${instructions}` : '';
   const question = `Sum up this conversation.${wish}\n\n<conversation>\n${text}\n</conversation>`;
   return [{ role: 'user', content: [{ type: 'text', text: question }], timestamp: at }];
 }
 
+/** Characters of what is summed up, for each token of the window: about half of it. */
+const SUMMARY_SHARE = 2;
 /** Of one message in a summary request, so that one long output does not crowd out the rest. */
 const MAX_CHARACTERS = 8_000;
+const MIN_CHARACTERS = 200;
 
-function asText(message: Message): string {
-  if (message.role === 'user') return `User: ${shorten(textOf(message.content))}`;
-  if (message.role === 'toolResult')
-    return `Result of ${message.toolName}${message.isError ? ' (error)' : ''}: ${shorten(textOf(message.content))}`;
-  const calls = callsOf(message).map((call) => `\nCalls ${call.name} ${shorten(JSON.stringify(call.arguments))}`);
-  return `Agent: ${shorten(textOf(message.content))}${calls.join('')}`;
+/** Each message is shortened until all of them fit; where even that is too much, the middle is left out. */
+function fitTexts(messages: readonly Message[], characters: number): string[] {
+  for (let most = MAX_CHARACTERS; most >= MIN_CHARACTERS; most /= 2) {
+    const texts = messages.map((message) => asText(message, most));
+    if (lengthOf(texts) <= characters) return texts;
+  }
+  const texts = messages.map((message) => asText(message, MIN_CHARACTERS));
+  const first = texts.slice(0, 2);
+  const last: string[] = [];
+  let left = characters - lengthOf(first);
+  for (const text of texts.slice(2).reverse()) {
+    left -= text.length + 2;
+    if (left < 0) break;
+    last.unshift(text);
+  }
+  return [...first, `[${texts.length - first.length - last.length} messages are left out here]`, ...last];
 }
 
-function shorten(text: string): string {
-  return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS / 2)}\n[…]\n${text.slice(-MAX_CHARACTERS / 2)}`;
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length + 2, 0);
+}
+
+function asText(message: Message, most: number): string {
+  if (message.role === 'user') return `User: ${shorten(textOf(message.content), most)}`;
+  if (message.role === 'toolResult')
+    return `Result of ${message.toolName}${message.isError ? ' (error)' : ''}: ${shorten(textOf(message.content), most)}`;
+  const calls = callsOf(message).map((call) => `\nCalls ${call.name} ${shorten(JSON.stringify(call.arguments), most)}`);
+  return `Agent: ${shorten(textOf(message.content), most)}${calls.join('')}`;
+}
+
+function shorten(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most / 2)}\n[…]\n${text.slice(-most / 2)}`;
 }

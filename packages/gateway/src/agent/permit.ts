@@ -107,6 +107,12 @@ async function execEnv(turn: Turn): Promise<{ env?: Record<string, string> }> {
   return { env: resolved.event.env };
 }
 
+/** A plugin asks each time anew: "always" would say yes to the policy, which is not what it asked. */
+function pluginDecisions({ allowedDecisions = ['allow-once', 'deny'] }: PluginQuestion): Approval['allowed'] {
+  const offered = allowedDecisions.filter((decision) => decision !== 'allow-always');
+  return offered.includes('deny') ? offered : [...offered, 'deny'];
+}
+
 function questionOf(turn: Turn, { tool, callId, asked }: Wanted, prepared: PreparedCall, said: Verdict, digest: string) {
   const { deps, run, session, agent, principal } = turn;
   const at = deps.clock.now();
@@ -124,7 +130,7 @@ function questionOf(turn: Turn, { tool, callId, asked }: Wanted, prepared: Prepa
     args: prepared.exact,
     digest,
     principal,
-    allowed: [...(asked?.allowedDecisions ?? (['allow-once', 'allow-always', 'deny'] as const))],
+    allowed: asked ? pluginDecisions(asked) : ['allow-once' as const, 'allow-always' as const, 'deny' as const],
     expiresAt: at + (asked ? (asked.timeoutMs ?? PLUGIN_TIMEOUT_MS) : deps.bounds.approvalMs),
     at,
   };

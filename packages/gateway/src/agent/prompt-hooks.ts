@@ -1,11 +1,12 @@
 // What a turn needs to know before the model is asked for the first time: which model, which system prompt, which context
 // around the message, which tools. Plugins have their say at each, in this order; the last one may stop the turn.
 import type { ImageBlock, RunEnd, TextBlock, ThinkingLevel, UserMessage } from '@tenon/protocol';
-import type { Model } from '../model/types.ts';
+import { unknownModel } from '../model/models.ts';
+import type { Model, Models } from '../model/types.ts';
 import type { Candidate } from './ask-model.ts';
 import { messagesOf, systemPrompt, textOf } from './prompt.ts';
 import type { Tool } from './tools/tool.ts';
-import { hookContextOf, type Turn } from './turn-context.ts';
+import { consult, hookContextOf, type Turn } from './turn-context.ts';
 
 export interface Prompt {
   readonly system: string;
@@ -28,25 +29,25 @@ export async function preparePrompt(turn: Turn): Promise<Prompt | RunEnd> {
   const messages = wantsMessages ? messagesOf(turn.path) : [];
 
   const images = message?.message.content.filter((block) => block.type === 'image') ?? [];
-  const choice = await hooks.run('before_model_resolve', {
+  const choice = await consult(turn, 'before_model_resolve', {
     ...hookContextOf(turn),
     prompt,
     ...(images.length > 0 ? { attachments: images.map(({ mimeType }) => ({ mimeType })) } : {}),
   });
-  const override = choice.kind === 'done' ? choice.event.modelOverride : undefined;
+  const override = overrideOf(choice.event, models);
   const chosen = override ?? turn.options.model ?? turn.session.model ?? turn.agent.model;
   const candidates = [...new Set([chosen, ...turn.agent.fallbacks])].map((id): Candidate => {
     const model = models.get(id);
-    return model ? { model } : { missing: { kind: 'unknown_model', message: `There is no model "${id}"; see \`tenon model ls\`` } };
+    return model ? { model } : { missing: unknownModel(id, models) };
   });
   const model = candidates.flatMap((each) => ('model' in each ? [each.model] : []))[0];
   const context = hookContextOf(turn, model);
 
   const around: Around = { before: [], after: [] };
-  const prepared = await hooks.run('agent_turn_prepare', { ...context, prompt, messages, queuedInjections: [] });
+  const prepared = await consult(turn, 'agent_turn_prepare', { ...context, prompt, messages, queuedInjections: [] });
   if (prepared.kind === 'done') collect(around, prepared.event);
   if (turn.run.trigger === 'heartbeat') {
-    const beat = await hooks.run('heartbeat_prompt_contribution', context);
+    const beat = await consult(turn, 'heartbeat_prompt_contribution', context);
     if (beat.kind === 'done') collect(around, beat.event);
   }
   const offered = turn.deps.tools.filter((tool) => turn.agent.tools?.includes(tool.name) ?? true);
@@ -58,7 +59,7 @@ export async function preparePrompt(turn: Turn): Promise<Prompt | RunEnd> {
     agentPrompt: turn.agent.prompt,
     extra: turn.options.extraSystemPrompt,
   });
-  const built = await hooks.run('before_prompt_build', {
+  const built = await consult(turn, 'before_prompt_build', {
     ...context,
     prompt,
     ...(message ? { currentUserMessage: message.message, currentUserMessageId: message.entryId } : {}),
@@ -74,7 +75,7 @@ export async function preparePrompt(turn: Turn): Promise<Prompt | RunEnd> {
     collect(around, built.event);
   }
 
-  const gate = await hooks.run('before_agent_run', { ...context, prompt, messages, systemPrompt: system });
+  const gate = await consult(turn, 'before_agent_run', { ...context, prompt, messages, systemPrompt: system });
   if (gate.kind === 'refused') return { kind: 'refused', code: gate.plugin, reason: gate.reason };
   return {
     system,
@@ -86,6 +87,15 @@ export async function preparePrompt(turn: Turn): Promise<Prompt | RunEnd> {
       ? { told: { entryId: message.entryId, content: surround(message.message, around) } }
       : {}),
   };
+}
+
+/** A model by its id, or the first of a provider. */
+function overrideOf(
+  { modelOverride, providerOverride }: { modelOverride?: string; providerOverride?: string },
+  models: Models,
+): string | undefined {
+  if (modelOverride !== undefined || providerOverride === undefined) return modelOverride;
+  return models.list().find((model) => model.provider === providerOverride)?.id ?? providerOverride;
 }
 
 interface Around {

@@ -49,6 +49,8 @@ interface ControlledTurn extends TurnControl {
 }
 
 const PAGE = 200;
+/** A run is queued, then running, then over. */
+const MOST_LOOKS = 3;
 const LOOK_AGAIN_MS = 2_000;
 const STOPPED = 'Stopped by the operator';
 const REVOKED = 'The credential that asked for it was revoked';
@@ -138,7 +140,7 @@ export function createTurnQueue({ store, clock, log, runTurn, maxActive }: Queue
     // Nobody is overtaken: what is a turn of its own ends the row of those that are told together.
     const end = runs.findIndex(({ run, options }, index) => {
       if (index === 0) return false;
-      return run.mode !== 'collect' || run.trigger !== first.run.trigger || Object.keys(options).length > 0 || isCommand(runs[index]!);
+      return run.mode !== 'collect' || run.trigger !== first.run.trigger || hasWishes(options) || isCommand(runs[index]!);
     });
     return end === -1 ? runs : runs.slice(0, end);
   }
@@ -162,17 +164,28 @@ export function createTurnQueue({ store, clock, log, runTurn, maxActive }: Queue
   }
 
   async function abort(key: string, runId?: string): Promise<string[]> {
-    const { runs } = await store.read('runs.openIn', { key });
-    const wanted = runs.filter(({ run }) => runId === undefined || run.runId === runId || run.joined === runId);
-    const queued = wanted.filter(({ run }) => run.state === 'queued').map(({ run }) => run.runId);
-    const turn = lanes.get(key);
-    const active = wanted.filter(({ run }) => run.state === 'running');
-    // Without a run, only the running turn: what waits is what the person wants next.
-    const cancelled = runId === undefined ? [] : queued;
-    if (cancelled.length > 0) await store.write('runs.cancelQueued', { key, runIds: cancelled, reason: STOPPED, at: clock.now() });
-    if (active.length === 0) return cancelled;
+    const cancelled: string[] = [];
+    for (let look = 0; look < MOST_LOOKS; look++) {
+      const { runs } = await store.read('runs.openIn', { key });
+      const wanted = runId === undefined ? currentOf(runs) : runs.filter(({ run }) => run.runId === runId || run.joined === runId);
+      const active = wanted.filter(({ run }) => run.state === 'running');
+      if (active.length > 0) return [...(await stopActive(key, active)), ...cancelled];
+      if (wanted.length === 0) return cancelled;
+      const waiting = wanted.map(({ run }) => run.runId);
+      const lane = lanes.get(key);
+      if (lane && waiting.includes(lane.leadRunId)) lane.control.stop(STOPPED);
+      const ended = await store.write('runs.cancelQueued', { key, runIds: waiting, reason: STOPPED, at: clock.now() });
+      cancelled.push(...ended.runs.map((run) => run.runId));
+      // What is missing has begun since the store was read: it is looked at once more.
+      if (ended.runs.length === waiting.length) return cancelled;
+    }
+    return cancelled;
+  }
+
+  async function stopActive(key: string, active: readonly OpenRun[]): Promise<string[]> {
     if (parking) throw stopping();
     const over = Promise.all(active.map(({ run }) => ended(run.runId)));
+    const turn = lanes.get(key);
     // The turn that is meant: another may have begun since the store was read.
     if (turn && active.some(({ run }) => (run.joined ?? run.runId) === turn.leadRunId)) turn.control.stop(STOPPED);
     else
@@ -180,7 +193,7 @@ export function createTurnQueue({ store, clock, log, runTurn, maxActive }: Queue
         if (run.joined === undefined)
           await store.write('runs.end', { key, runId: run.runId, end: { kind: 'aborted', reason: STOPPED }, at: clock.now() });
     await over;
-    return [...active.map(({ run }) => run.runId), ...cancelled];
+    return active.map(({ run }) => run.runId);
   }
 
   /** Resolves when the store says that the run has ended; at once when it has. */
@@ -276,6 +289,17 @@ export function createTurnQueue({ store, clock, log, runTurn, maxActive }: Queue
 
 function stopping(): GatewayError {
   return new GatewayError('UNAVAILABLE', 'The gateway is stopping; the run goes on when it is back');
+}
+
+/** What a person means who says stop: the turn that runs, or the one that is about to. What waits behind it is what they want next. */
+function currentOf(runs: readonly OpenRun[]): readonly OpenRun[] {
+  const running = runs.filter(({ run }) => run.state === 'running');
+  return running.length > 0 ? running : runs.slice(0, 1);
+}
+
+/** What a message wants for its own turn. */
+function hasWishes({ startsSession: _, ...wishes }: OpenRun['options']): boolean {
+  return Object.keys(wishes).length > 0;
 }
 
 /** A command of the person is a turn of its own. */

@@ -7,6 +7,8 @@ export interface RunOptions {
   readonly model?: string;
   readonly thinking?: ThinkingLevel;
   readonly extraSystemPrompt?: string;
+  /** Set by the store: its message made the session. */
+  readonly startsSession?: true;
 }
 
 export type Content = readonly (TextBlock | ImageBlock)[];

@@ -13,6 +13,8 @@ export interface LifeDeps {
   readonly clock: Clock;
   readonly hooks: HookRunner;
   readonly turns: Turns;
+  /** Ends the background jobs of a session. */
+  readonly endJobs: (sessionKey: string) => void;
 }
 
 type Commit<Result> = (args: { key: string; at: number }) => Promise<Result>;
@@ -20,6 +22,17 @@ type Commit<Result> = (args: { key: string; at: number }) => Promise<Result>;
 /** Whether a plugin wants to know of ends and beginnings. */
 export function isWatched(hooks: HookRunner): boolean {
   return hooks.has('before_reset') || hooks.has('session_end') || hooks.has('session_start');
+}
+
+/** A session was made. Gives back what it was given. */
+export function tellStart<Result extends { session: Session }>(
+  hooks: HookRunner,
+  result: Result,
+  reason: 'new' | 'fork' | 'import',
+): Result {
+  const { key, sessionId, agentId } = result.session;
+  hooks.run('session_start', { sessionKey: key, sessionId, agentId, reason });
+  return result;
 }
 
 /** `commit` does it; the caller decides whose answer that is. */
@@ -31,26 +44,31 @@ export async function resetSession<Result extends { session: Session }>(
   const { hooks } = deps;
   if (!isWatched(hooks)) return commitOnceIdle(key, deps, commit);
   const before = await identityOf(key, deps);
-  if (hooks.has('before_reset')) hooks.run('before_reset', { ...before, messages: messagesOf(await readPath(deps.store, key)) });
+  const messages = messagesOf(await readPath(deps.store, key));
+  hooks.run('before_reset', { ...before, messages });
   const result = await commitOnceIdle(key, deps, commit);
   const { sessionId } = result.session;
-  hooks.run('session_end', { ...before, reason: 'reset', messageCount: 0, nextSessionId: sessionId, nextSessionKey: key });
+  hooks.run('session_end', { ...before, reason: 'reset', messageCount: messages.length, nextSessionId: sessionId, nextSessionKey: key });
   hooks.run('session_start', { ...before, sessionId, reason: 'reset', resumedFrom: before.sessionId });
   return result;
 }
 
 export async function deleteSession<Result>(key: string, deps: LifeDeps, commit: Commit<Result>): Promise<Result> {
-  const before = deps.hooks.has('session_end') ? await identityOf(key, deps) : undefined;
+  if (!deps.hooks.has('session_end')) return commitOnceIdle(key, deps, commit);
+  const before = await identityOf(key, deps);
+  const messageCount = messagesOf(await readPath(deps.store, key)).length;
   const result = await commitOnceIdle(key, deps, commit);
-  if (before) deps.hooks.run('session_end', { ...before, reason: 'deleted', messageCount: 0 });
+  deps.hooks.run('session_end', { ...before, reason: 'deleted', messageCount });
   return result;
 }
 
 /** A turn that is in the way is stopped, and what waits behind it is called off. */
-async function commitOnceIdle<Result>(key: string, { store, turns, clock }: LifeDeps, commit: Commit<Result>): Promise<Result> {
+async function commitOnceIdle<Result>(key: string, { store, turns, clock, endJobs }: LifeDeps, commit: Commit<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await commit({ key, at: clock.now() });
+      const result = await commit({ key, at: clock.now() });
+      endJobs(key);
+      return result;
     } catch (error) {
       if (!isBusy(error) || attempt === MAX_ATTEMPTS) throw error;
     }

@@ -7,8 +7,9 @@ import type { Model, Models } from '../model/types.ts';
 import type { Store } from '../store/store.ts';
 import { agentIdOf, type AgentBook } from './agents.ts';
 import { sumUp, tellCompacted } from './compact.ts';
-import { SUMMARY_SYSTEM, summaryOf } from './compaction.ts';
+import { summaryOf } from './compaction.ts';
 import { messagesOf, textOf } from './prompt.ts';
+import { summarize, type Summary } from './summarize.ts';
 import { readPath } from './turn-context.ts';
 
 export interface TranscriptDeps {
@@ -44,36 +45,34 @@ export function createTranscripts({ store, clock, hooks, models, agents }: Trans
     const ancestor = target === null || kept !== -1 ? kept : await commonAncestor(key, target, path);
     const left = path.slice(ancestor + 1);
     const drafts: EntryDraft[] = [];
-    if (target !== null) {
-      const asked = await hooks.run('session_before_tree', {
-        ...contextOf(session),
-        targetId: target,
-        oldLeafId: path.at(-1)?.id ?? null,
-        ...(ancestor >= 0 ? { commonAncestorId: path[ancestor]!.id } : {}),
-        entriesToSummarize: left,
-        userWantsSummary: wantsSummary,
-      });
-      if (asked.kind === 'refused')
-        throw new GatewayError('CONFLICT', `${asked.plugin}: ${asked.reason}`, { details: { code: 'CANCELLED', plugin: asked.plugin } });
-      const given = asked.kind === 'done' ? asked.event : undefined;
-      const summary = given?.summary ?? (wantsSummary && messagesOf(left).length > 0 ? await summarize(session, left) : undefined);
-      if (summary !== undefined) drafts.push({ type: 'branch_summary', fromId: left[0]?.id ?? target, summary });
-      if (given?.label !== undefined) drafts.push({ type: 'label', targetId: target, label: given.label });
-    }
-    const { leafId } = await store.write('entries.move', { key, leafId: target, drafts, at: clock.now() });
+    const asked = await hooks.run('session_before_tree', {
+      ...contextOf(session),
+      targetId: target,
+      oldLeafId: path.at(-1)?.id ?? null,
+      ...(ancestor >= 0 ? { commonAncestorId: path[ancestor]!.id } : {}),
+      entriesToSummarize: left,
+      userWantsSummary: wantsSummary,
+    });
+    if (asked.kind === 'refused')
+      throw new GatewayError('CONFLICT', `${asked.plugin}: ${asked.reason}`, { details: { code: 'CANCELLED', plugin: asked.plugin } });
+    const { summary: given, label } = asked.event;
+    const [first] = left;
+    const summary = given === undefined && wantsSummary && messagesOf(left).length > 0 ? await sumUpBranch(session, left) : undefined;
+    const text = given ?? summary?.text;
+    if (text !== undefined && first) drafts.push({ type: 'branch_summary', fromId: first.id, summary: text });
+    if (label !== undefined && target !== null) drafts.push({ type: 'label', targetId: target, label });
+    const usage = summary ? { usage: summary.usage } : {};
+    const { leafId } = await store.write('entries.move', { key, leafId: target, drafts, ...usage, at: clock.now() });
     return { leafId };
   }
 
-  async function summarize(session: Session, left: readonly Entry[]): Promise<string> {
+  async function sumUpBranch(session: Session, left: readonly Entry[]): Promise<Extract<Summary, { kind: 'text' }>> {
     const model = modelOf(session);
     if (!model) throw new GatewayError('UNAVAILABLE', 'There is no model that could sum up what is left behind');
-    const request = { system: SUMMARY_SYSTEM, messages: summaryOf(left, undefined, clock.now()), tools: [], thinking: 'off' as const };
-    for await (const event of model.stream(request, AbortSignal.timeout(SUMMARY_TIMEOUT_MS))) {
-      if (event.type === 'failed')
-        throw new GatewayError('UNAVAILABLE', `What is left behind could not be summed up: ${event.failure.message}`);
-      if (event.type === 'end') return textOf(event.message.content);
-    }
-    throw new GatewayError('UNAVAILABLE', 'The model gave no summary');
+    const messages = summaryOf(left, { contextWindow: model.info.contextWindow, at: clock.now() });
+    const summary = await summarize(model, messages, clock, AbortSignal.timeout(SUMMARY_TIMEOUT_MS));
+    if (summary.kind === 'text') return summary;
+    throw new GatewayError('UNAVAILABLE', `What is left behind could not be summed up: ${summary.reason}`);
   }
 
   /** The place on the path of the nearest ancestor of an entry that is not on it. */
@@ -128,11 +127,13 @@ export function createTranscripts({ store, clock, hooks, models, agents }: Trans
         instructions,
         context,
         hooks,
-        at: clock.now(),
+        clock,
         signal: AbortSignal.timeout(SUMMARY_TIMEOUT_MS),
       });
       if (summed.kind === 'nothing') return { compacted: false, reason: summed.reason.slice(0, 512) };
-      const { entry } = await store.write('entries.append', { key, draft: summed.draft, ifLeaf: path.at(-1)?.id ?? null, at: clock.now() });
+      const usage = summed.usage ? { usage: summed.usage } : {};
+      const ifLeaf = path.at(-1)?.id ?? null;
+      const { entry } = await store.write('entries.append', { key, draft: summed.draft, ifLeaf, ...usage, at: clock.now() });
       tellCompacted(hooks, context, 'manual', summed, entry);
       return { compacted: true, entry, tokensBefore: summed.tokensBefore };
     },

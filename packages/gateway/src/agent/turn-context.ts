@@ -1,7 +1,7 @@
 // What one turn holds while it lasts: the run, its session and agent, the path of the transcript as far as it is known,
 // and how it is stopped. All of it is a local of the turn; what must outlast it is in the store.
-import type { Entry, EntryDraft, RunStream, SandboxState, Session, Usage } from '@tenon/protocol';
-import type { HookRunner } from '../host/run-hook.ts';
+import type { Entry, EntryDraft, HookName, RunStream, SandboxState, Session, Usage } from '@tenon/protocol';
+import type { HookInput, HookOutcome, HookRunner } from '../host/run-hook.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Model, Models } from '../model/types.ts';
@@ -62,6 +62,19 @@ export interface TurnControl {
 /** The gateway stops: the turn leaves everything as it is in the store, and goes on from there. */
 export class Parked extends Error {
   override readonly name = 'Parked';
+}
+
+/** Somebody stopped the turn while it waited for something: it ends. */
+export class Stopped extends Error {
+  override readonly name = 'Stopped';
+}
+
+/** Asks the plugins, and does not wait for them once the turn is stopped or parked. */
+export async function consult<Name extends HookName>(turn: Turn, name: Name, event: HookInput<Name>): Promise<HookOutcome<Name>> {
+  const outcome = await turn.deps.hooks.run(name, event, { signal: turn.control.waits });
+  if (turn.control.isParked()) throw new Parked();
+  if (turn.control.isStopped()) throw new Stopped();
+  return outcome;
 }
 
 export interface Turn {

@@ -13,7 +13,18 @@ import { createFinalizeBudget, type FinalizeBudget, revisionOf } from './finaliz
 import { callsOf, messagesOf, textOf } from './prompt.ts';
 import { type Prompt, preparePrompt } from './prompt-hooks.ts';
 import { runOpenCalls } from './tool-call.ts';
-import { append, extendPath, hookContextOf, Parked, readPath, type Turn, type TurnControl, type TurnDeps } from './turn-context.ts';
+import {
+  append,
+  consult,
+  extendPath,
+  hookContextOf,
+  Parked,
+  readPath,
+  Stopped,
+  type Turn,
+  type TurnControl,
+  type TurnDeps,
+} from './turn-context.ts';
 import { commandOf, runUserBash } from './user-bash.ts';
 import { createVoice, type Voice } from './voice.ts';
 
@@ -29,10 +40,10 @@ export async function runTurn(lead: OpenRun, others: readonly OpenRun[], deps: T
     end = (await begin(turn, [lead, ...others])) ?? (await takeSteps(turn));
   } catch (error) {
     if (control.isParked() || error instanceof Parked) return;
-    end = endOfFault(error, deps);
+    end = error instanceof Stopped ? { kind: 'aborted', reason: control.reason } : endOfFault(error, deps);
   }
   faultpoint('turn.before-end');
-  if (!(await endRun(lead, end, deps, control))) return;
+  if ((await endRun(lead, end, deps, control)) === 'parked') return;
   faultpoint('turn.ended');
   voice.phase('ended', end.reason);
   tellEnd(turn, end, deps, deps.clock.monotonic() - startedAt);
@@ -78,22 +89,18 @@ async function openTurn({ run, options, principal }: OpenRun, deps: TurnDeps, co
 
 /** The messages into the transcript, in one commit, after plugins have seen them. Not again when the turn was begun in a former life. */
 async function begin(turn: Turn, [lead, ...others]: readonly [OpenRun, ...OpenRun[]]): Promise<RunEnd | undefined> {
-  if (turn.run.state === 'running') return claimedBefore(turn);
+  if (turn.run.state === 'running') return undefined;
   const { store, clock, hooks } = turn.deps;
   const key = turn.session.key;
   const leadRunId = turn.run.runId;
   const heard = await hear(turn, lead);
-  if ('plugin' in heard) {
-    // Those that came together with it wait for a turn of their own.
-    await store.write('runs.begin', { key, leadRunId, runIds: [], at: clock.now() });
-    const data = { plugin: heard.plugin, text: heard.reply };
-    await append(turn, { drafts: [{ type: 'custom', customType: 'reply', data }] });
-    return { kind: 'handled', reason: `Handled by ${heard.plugin}` };
-  }
-  const contents = { [leadRunId]: heard.content, ...(await hearAll(turn, others)) };
+  // Those that came together with it wait for a turn of their own.
+  if ('plugin' in heard) return handle(turn, lead, heard);
+  const contents = await hearAll(turn, others);
+  contents[leadRunId] = heard.content;
   const { entries } = await store.write('runs.begin', { key, leadRunId, runIds: Object.keys(contents), contents, at: clock.now() });
   faultpoint('turn.begun');
-  if (turn.path.length === 0)
+  if (turn.options.startsSession)
     hooks.run('session_start', { sessionKey: key, sessionId: turn.session.sessionId, agentId: turn.agent.id, reason: 'new' });
   await extendPath(turn, entries);
   return undefined;
@@ -107,7 +114,7 @@ async function hear(turn: Turn, { run, content }: OpenRun): Promise<Heard> {
   if (!hooks.has('input')) return { content };
   const images = content.filter((block) => block.type === 'image');
   const event = { ...hookContextOf(turn), runId: run.runId, text: textOf(content), ...(images.length > 0 ? { images } : {}) };
-  const heard = await hooks.run('input', event);
+  const heard = await consult(turn, 'input', event);
   if (heard.kind === 'claimed') return { plugin: heard.plugin, reply: heard.result.reply ?? '' };
   const { text, images: kept = [] } = heard.event;
   return { content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...kept] };
@@ -115,32 +122,24 @@ async function hear(turn: Turn, { run, content }: OpenRun): Promise<Heard> {
 
 /** What further messages of the turn say, by run; one that a plugin has dealt with ends on its own. */
 async function hearAll(turn: Turn, runs: readonly OpenRun[]): Promise<Record<string, OpenRun['content']>> {
-  const { store, clock } = turn.deps;
-  const contents: Record<string, OpenRun['content']> = {};
+  // A run may be called anything, also what an object has by itself.
+  const contents: Record<string, OpenRun['content']> = Object.create(null);
   for (const open of runs) {
-    const { runId } = open.run;
     const heard = await hear(turn, open);
-    if ('content' in heard) contents[runId] = heard.content;
-    else {
-      const data = { plugin: heard.plugin, text: heard.reply, message: textOf(open.content) };
-      const key = turn.session.key;
-      const { entry } = await store.write('entries.append', {
-        key,
-        draft: { type: 'custom', customType: 'reply', data },
-        runId,
-        at: clock.now(),
-      });
-      await extendPath(turn, [entry]);
-      await store.write('runs.end', { key, runId, end: { kind: 'handled', reason: `Handled by ${heard.plugin}` }, at: clock.now() });
-    }
+    if ('content' in heard) contents[open.run.runId] = heard.content;
+    else await handle(turn, open, heard);
   }
   return contents;
 }
 
-/** A plugin has answered in a former life, which ended before the turn did: the agent does not answer as well. */
-function claimedBefore({ path, run }: Turn): RunEnd | undefined {
-  const isClaimed = path.some((entry) => entry.type === 'custom' && entry.customType === 'reply' && entry.runId === run.runId);
-  return isClaimed ? { kind: 'handled', reason: 'Handled by a plugin' } : undefined;
+/** The message, what the plugin says to it, and the end of its run. */
+async function handle(turn: Turn, { run }: OpenRun, { plugin, reply }: Extract<Heard, { plugin: string }>): Promise<RunEnd> {
+  const { store, clock } = turn.deps;
+  const end: RunEnd = { kind: 'handled', reason: `Handled by ${plugin}` };
+  const draft = { type: 'custom' as const, customType: 'reply', data: { plugin, text: reply } };
+  const { entries } = await store.write('runs.handle', { key: turn.session.key, runId: run.runId, reply: draft, end, at: clock.now() });
+  await extendPath(turn, entries);
+  return end;
 }
 
 async function takeSteps(turn: Turn): Promise<RunEnd> {
@@ -178,7 +177,7 @@ async function takeSteps(turn: Turn): Promise<RunEnd> {
 async function claimReply(turn: Turn): Promise<RunEnd | undefined> {
   const { hooks, clock } = turn.deps;
   if (turn.steps > 0 || !hooks.has('before_agent_reply')) return undefined;
-  const outcome = await hooks.run('before_agent_reply', { ...hookContextOf(turn), cleanedBody: lastUserText(turn) });
+  const outcome = await consult(turn, 'before_agent_reply', { ...hookContextOf(turn), cleanedBody: lastUserText(turn) });
   if (outcome.kind !== 'claimed') return undefined;
   const { reply = '', reason } = outcome.result;
   const message = {
@@ -236,7 +235,7 @@ async function revise(turn: Turn, prompt: Prompt, budget: FinalizeBudget): Promi
     const { toolName, toolCallId, isError } = entry.message;
     return [{ toolName, toolCallId, isError }];
   });
-  const outcome = await hooks.run('before_agent_finalize', {
+  const outcome = await consult(turn, 'before_agent_finalize', {
     ...hookContextOf(turn, prompt.model),
     turnId: turn.run.runId,
     cwd: turn.workspace,
@@ -280,19 +279,20 @@ function endOfFault(error: unknown, deps: TurnDeps): RunEnd {
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 30_000;
 
-/** Until the store has it: a turn ends exactly once. False when it was parked first, or ended elsewhere. */
-async function endRun({ run }: OpenRun, end: RunEnd, deps: TurnDeps, control: TurnControl): Promise<boolean> {
+/** Until the store has it: a turn ends exactly once, here or where somebody else ended it. */
+async function endRun({ run }: OpenRun, end: RunEnd, deps: TurnDeps, control: TurnControl): Promise<'over' | 'parked'> {
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(MAX_WAIT_MS, waitMs * 2)) {
     try {
-      return (await deps.store.write('runs.end', { key: run.sessionKey, runId: run.runId, end, at: deps.clock.now() })).ended;
+      await deps.store.write('runs.end', { key: run.sessionKey, runId: run.runId, end, at: deps.clock.now() });
+      return 'over';
     } catch (error) {
       // The session was deleted, and its runs with it.
-      if (error instanceof GatewayError && error.code === 'NOT_FOUND') return false;
+      if (error instanceof GatewayError && error.code === 'NOT_FOUND') return 'over';
       deps.log.error({ error, runId: run.runId }, 'cannot write the end of a turn; trying again');
     }
     // A stop of the turn has been heard by now, and must not end the wait; that of the gateway does.
     const signal = control.isStopped() ? new AbortController().signal : control.waits;
     await pause(waitMs, deps.clock, signal);
-    if (control.isParked()) return false;
+    if (control.isParked()) return 'parked';
   }
 }

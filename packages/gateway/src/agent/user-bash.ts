@@ -27,6 +27,8 @@ const CALL_ID = 'user-bash';
 
 export async function runUserBash(turn: Turn, { entryId, command, isPrivate }: UserCommand): Promise<RunEnd> {
   const { deps, control, voice } = turn;
+  /** What runs, which plugins may have changed. */
+  let ran = command;
   if (isDone(turn)) return { kind: 'completed' };
   const said = await deps.hooks.run(
     'user_bash',
@@ -44,6 +46,7 @@ export async function runUserBash(turn: Turn, { entryId, command, isPrivate }: U
   if (started) return finish('The gateway stopped while this command ran; what it did is not known.', { kind: 'completed' });
 
   const args = { command: said.event.command };
+  ran = args.command;
   const permitted = await permit(turn, { tool, callId: CALL_ID, args });
   if ('refused' in permitted) {
     if (control.isStopped()) return finish('', { kind: 'aborted', reason: control.reason });
@@ -60,7 +63,7 @@ export async function runUserBash(turn: Turn, { entryId, command, isPrivate }: U
   return finish(textOf(result.content), control.isStopped() ? { kind: 'aborted', reason: control.reason } : { kind: 'completed' });
 
   async function finish(output: string, end: RunEnd): Promise<RunEnd> {
-    const details = { command, output };
+    const details = { command: ran, ...(ran === command ? {} : { typed: command }), output };
     if (isPrivate) {
       await append(turn, {
         drafts: [
@@ -69,7 +72,7 @@ export async function runUserBash(turn: Turn, { entryId, command, isPrivate }: U
         ],
       });
     } else {
-      const text = `The user ran a command:\n$ ${command}\n${output === '' ? `(${end.reason ?? 'no output'})` : defuse(output)}`;
+      const text = `The user ran a command:\n$ ${ran}\n${output === '' ? `(${end.reason ?? 'no output'})` : defuse(output)}`;
       await append(turn, {
         drafts: [{ type: 'custom_message', customType: 'bash', display: true, content: [{ type: 'text', text }], details }],
       });

@@ -16,7 +16,10 @@ import type { TokenMint } from './token-mint.ts';
 
 /** The parts that handlers work with. */
 export interface Services
-  extends Pick<AgentParts, 'hooks' | 'models' | 'agents' | 'tools' | 'turns' | 'transcripts' | 'commands' | 'sandbox' | 'execPolicy'> {
+  extends Pick<
+    AgentParts,
+    'hooks' | 'models' | 'agents' | 'tools' | 'turns' | 'transcripts' | 'commands' | 'sandbox' | 'execPolicy' | 'endJobs'
+  > {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;

@@ -4,7 +4,14 @@ import { randomId } from '../kernel/ids.ts';
 import { announceEntry, emitChat } from './chat-events.ts';
 import { refuseWhileRunning, requireSession, type SessionRow } from './session-row.ts';
 import { change, type Dialect, one, type Operation, refuse, type Row, sql } from './sql.ts';
-import type { Entry, EntryDraft } from '@tenon/protocol';
+import { addUsage } from './usage.ts';
+import type { Entry, EntryDraft, Usage } from '@tenon/protocol';
+
+/** What the model was asked for to make an entry. */
+interface ModelCall {
+  readonly model: string;
+  readonly usage: Usage;
+}
 
 export interface DraftOf {
   readonly draft: EntryDraft;
@@ -28,7 +35,7 @@ export function* appendOnLeaf(session: SessionRow, drafts: readonly DraftOf[], a
 }
 
 export function* appendEntry(
-  args: { key: string; draft: EntryDraft; at: number; runId?: string; ifLeaf?: string | null },
+  args: { key: string; draft: EntryDraft; at: number; runId?: string; ifLeaf?: string | null; usage?: ModelCall },
   dialect: Dialect,
 ): Operation<{ entry: Entry }> {
   const session = yield* requireSession(args.key, dialect);
@@ -36,12 +43,13 @@ export function* appendEntry(
     refuse('CONFLICT', `The leaf of session "${args.key}" has moved`, { code: 'STALE_LEAF', leafId: session.leaf_id });
   }
   const [entry] = yield* appendOnLeaf(session, [{ draft: args.draft, runId: args.runId }], args.at);
+  if (args.usage) yield* addUsage({ sessionKey: args.key, ...args.usage, at: args.at });
   return { entry: entry as Entry };
 }
 
 /** Makes another entry the leaf, or none, and puts the drafts onto it. */
 export function* moveLeaf(
-  args: { key: string; leafId: string | null; drafts?: readonly EntryDraft[]; at: number },
+  args: { key: string; leafId: string | null; drafts?: readonly EntryDraft[]; usage?: ModelCall; at: number },
   dialect: Dialect,
 ): Operation<{ leafId: string | null; entries: Entry[] }> {
   const { key, leafId, drafts = [], at } = args;
@@ -50,6 +58,7 @@ export function* moveLeaf(
   if (leafId !== null) yield* requireEntry(session.session_id, leafId);
   if (leafId !== session.leaf_id) yield* change(sql`update sessions set leaf_id = ${leafId} where key = ${key}`);
   yield* emitChat({ sessionKey: key, kind: 'moved', leafId }, at);
+  if (args.usage) yield* addUsage({ sessionKey: key, ...args.usage, at });
   const entries = yield* appendOnLeaf(
     { ...session, leaf_id: leafId },
     drafts.map((draft) => ({ draft })),

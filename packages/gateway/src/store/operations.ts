@@ -37,7 +37,7 @@ import { forkSession, importEntries } from './entry-copies.ts';
 import { exportEntries, getEntry, lastAnswerOf, readPath, readTree } from './entry-reads.ts';
 import { countRows, probe, sweep } from './retention.ts';
 import { getRun, getRunMessage, listOpenRuns, listQueuedRuns, listRunsOf } from './run-row.ts';
-import { acceptRun, appendToRun, beginRun, cancelQueuedRuns, endRun } from './runs.ts';
+import { acceptRun, appendToRun, beginRun, cancelQueuedRuns, endRun, handleRun } from './runs.ts';
 import { createSession, deleteSession, getSession, listSessions, patchSession, resetSession } from './sessions.ts';
 import type { Dialect, Operation } from './sql.ts';
 import { readStream, streamState } from './stream.ts';
@@ -56,6 +56,7 @@ export const writes = {
   'runs.begin': beginRun,
   'runs.append': appendToRun,
   'runs.end': endRun,
+  'runs.handle': handleRun,
   'runs.cancelQueued': cancelQueuedRuns,
   'calls.start': startCall,
   'calls.finish': finishCall,

@@ -50,7 +50,7 @@ export function* acceptRun(
   const row = yield* one(sql`
     insert into runs (run_id, session_key, session_id, state, mode, origin, principal, message, options, created_at, usage)
     values (${runId}, ${key}, ${session.session_id}, 'queued', ${mode}, ${args.trigger}, ${args.principal}, ${JSON.stringify(content)},
-      ${JSON.stringify(args.options)}, ${at}, '[]')
+      ${JSON.stringify(known ? args.options : { ...args.options, startsSession: true })}, ${at}, '[]')
     on conflict (run_id) do nothing
     returning *`);
   if (!row) refuse('CONFLICT', `Run "${runId}" exists already`, { code: 'RUN_EXISTS' });
@@ -132,6 +132,27 @@ export function* appendToRun(
     yield* addUsage({ sessionKey: key, model: usage.model, usage: usage.usage, at });
   }
   return { entries };
+}
+
+/** A plugin has dealt with a message that waits: the message, its reply and the end, in one commit. */
+export function* handleRun(
+  args: { key: string; runId: string; reply: EntryDraft; end: RunEnd; at: number },
+  dialect: Dialect,
+): Operation<{ ended: boolean; run: Run; entries: Entry[] }> {
+  const { key, runId, reply, end, at } = args;
+  const session = yield* requireSession(key, dialect);
+  const run = yield* lockRun(runId, dialect);
+  if (run.state !== 'queued' || run.session_id !== session.session_id) runOver(runId);
+  const said = yield* appendOnLeaf(session, [messageOf(run)], at);
+  const targetId = said[0]?.id ?? '';
+  // The agent was not asked, and is not told later either.
+  const drafts: EntryDraft[] = [reply, { type: 'context_edit', targetId, replacement: null }];
+  const rest = yield* appendOnLeaf(
+    { ...session, leaf_id: targetId },
+    drafts.map((draft) => ({ draft, runId })),
+    at,
+  );
+  return { ...(yield* endRun({ key, runId, end, at }, dialect)), entries: [...said, ...rest] };
 }
 
 const FAILURES: ReadonlySet<RunEnd['kind']> = new Set(['failed', 'internal_error']);

@@ -1,6 +1,7 @@
 // Operations on sessions. Lists page by key: no OFFSET and no count(*), so that a page costs the same at any size.
 import { randomId } from '../kernel/ids.ts';
 import { voidPendingOf } from './approvals.ts';
+import { appendAudit } from './audit.ts';
 import { emitChat } from './chat-events.ts';
 import {
   announce,
@@ -28,13 +29,17 @@ export interface ListSessions {
   readonly boundTo?: string;
 }
 
-export function* createSession(args: { key: string; fields: SessionFields; at: number }): Operation<{ session: Session }> {
+export function* createSession(
+  args: { key: string; fields: SessionFields; by?: string; at: number },
+  dialect: Dialect,
+): Operation<{ session: Session }> {
   const row = (yield* insertSession(args.key, args.fields, args.at)) ?? existsAlready(args.key);
+  yield* auditMode(args, null, args.fields.permissions ?? null, dialect);
   return yield* announce('create', toSession(row), args.at);
 }
 
 export function* patchSession(
-  args: { key: string; fields: SessionFields; ifRevision?: number; at: number },
+  args: { key: string; fields: SessionFields; ifRevision?: number; by?: string; at: number },
   dialect: Dialect,
 ): Operation<{ session: Session }> {
   const { key, fields, at } = args;
@@ -65,7 +70,19 @@ export function* patchSession(
       permissions = ${session.permissions}, queue = ${session.queue}, revision = ${session.revision}, words = ${wordsOf(key, session.title)},
       updated_at = ${session.updatedAt}
     where key = ${key}`);
+  yield* auditMode(args, before.permissions, session.permissions, dialect);
   return yield* announce('patch', session, at);
+}
+
+/** Who changes what a session may do without asking leaves a record of it, in the same commit. */
+function* auditMode(
+  { key, by, at }: { key: string; by?: string; at: number },
+  before: Session['permissions'],
+  after: Session['permissions'],
+  dialect: Dialect,
+): Operation<void> {
+  if (before === after) return;
+  yield* appendAudit({ actor: by ?? 'gateway', action: 'sessions.permissions', target: key, details: { before, after }, at }, dialect);
 }
 
 /** A new session id and an empty transcript. The old one is kept for a while; messages that wait are told to the new one. */

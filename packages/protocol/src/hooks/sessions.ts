@@ -26,7 +26,8 @@ const CompactEvent = hookEvent({
 });
 
 const TreeEvent = hookEvent({
-  targetId: EntryId,
+  /** Null: before the first entry. */
+  targetId: Type.Union([EntryId, Type.Null()]),
   oldLeafId: Type.Union([EntryId, Type.Null()]),
   commonAncestorId: Type.Optional(EntryId),
   /** What is left behind, oldest first. */

@@ -47,6 +47,8 @@ export interface Jobs {
   start(request: JobRequest): Job;
   /** Background jobs of a session, the newest first. */
   list(sessionKey: string): Job[];
+  /** The session is over: its jobs end, and are listed no longer. */
+  endOf(sessionKey: string): void;
   /** Ends everything; settles when nothing runs any more. */
   close(): Promise<void>;
 }
@@ -111,6 +113,12 @@ export function createJobs({ spawn, clock, newId, spool }: { spawn: Spawn; clock
   return {
     start,
     list: (sessionKey) => background.filter((job) => job.sessionKey === sessionKey),
+    endOf(sessionKey) {
+      for (const job of background.filter((each) => each.sessionKey === sessionKey)) {
+        background.splice(background.indexOf(job), 1);
+        if (!job.end) job.stop();
+      }
+    },
     async close() {
       closing = true;
       for (const program of running.values()) program.stop();

@@ -45,6 +45,8 @@ export interface Tools {
   readonly tools: readonly Tool[];
   /** Where programs run, and why not in a sandbox; the same answer each time. */
   sandbox(): Promise<SandboxState>;
+  /** Ends the background jobs of a session. */
+  endJobs(sessionKey: string): void;
   /** Ends all programs, background jobs too. */
   close(): Promise<void>;
 }
@@ -89,6 +91,7 @@ export function openTools(deps: ToolsDeps): Tools {
       ...[execTool(exec), processTool(jobs, spool), webFetchTool(web, spool), readMoreTool(spool)],
     ],
     sandbox,
+    endJobs: jobs.endOf,
     close: () => jobs.close(),
   };
 }

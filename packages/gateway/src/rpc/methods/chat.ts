@@ -27,10 +27,11 @@ export const chatHandlers = {
       if (parseCommand(message) === undefined) return accept(sessionKey, params, 'user', {}, context);
       return context.commitAnswer(async (): Promise<Handled> => {
         const { store, clock, principal } = context;
+        // The first word in a session may be a command.
+        await store.write('sessions.create', { key: sessionKey, fields: {}, at: clock.now() }).catch(ignoreExisting);
         const answer = await runCommand({ sessionKey, text: message, principal }, context.commands);
         const draft = { type: 'custom' as const, customType: 'command', data: { command: message, reply: answer.reply } };
-        // The first word in a session may be a command: then there is nothing to add it to.
-        await store.write('entries.append', { key: sessionKey, draft, at: clock.now() }).catch(ignoreMissing);
+        await store.write('entries.append', { key: sessionKey, draft, at: clock.now() });
         return { handled: { reply: answer.reply, sessionKey: answer.sessionKey, runId } };
       });
     },
@@ -183,6 +184,6 @@ function noRun(runId: string): GatewayError {
   return new GatewayError('NOT_FOUND', `Cannot find run "${runId}"`, { details: { code: 'NO_RUN' } });
 }
 
-function ignoreMissing(error: unknown): void {
-  if (!(error instanceof GatewayError) || error.code !== 'NOT_FOUND') throw error;
+function ignoreExisting(error: unknown): void {
+  if (!(error instanceof GatewayError) || error.code !== 'CONFLICT') throw error;
 }

@@ -1,5 +1,5 @@
 import { DEFAULT_AGENT_ID, GatewayError, type PermissionMode, type Scope } from '@tenon/protocol';
-import { deleteSession, isWatched, resetSession } from '../../agent/session-life.ts';
+import { deleteSession, isWatched, resetSession, tellStart } from '../../agent/session-life.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { Committed, Handlers, RequestContext } from '../handler.ts';
 import type { Principal } from '../principal.ts';
@@ -12,17 +12,29 @@ export const sessionHandlers = {
 
   'sessions.get': ({ key }, { store }) => store.read('sessions.get', { key }),
 
-  'sessions.create': ({ key, agentId, idempotencyKey: _, ...fields }, { commit, clock, principal }) => {
+  'sessions.create': ({ key, agentId, idempotencyKey: _, ...fields }, { commit, clock, principal, hooks }) => {
     requireForMode(fields.permissions, principal);
     if (key !== undefined && agentId !== undefined && !key.startsWith(`agent:${agentId}:`)) {
       throw new GatewayError('INVALID_REQUEST', `params/key "${key}" is not under the agent "${agentId}"`);
     }
-    return commit('sessions.create', { key: key ?? `agent:${agentId ?? DEFAULT_AGENT_ID}:${newKey()}`, fields, at: clock.now() });
+    const made = commit('sessions.create', {
+      key: key ?? `agent:${agentId ?? DEFAULT_AGENT_ID}:${newKey()}`,
+      fields,
+      by: principal.id,
+      at: clock.now(),
+    });
+    return hooks.has('session_start') ? made.then((result) => tellStart(hooks, result, 'new')) : made;
   },
 
   'sessions.patch': ({ key, ifRevision, idempotencyKey: _, ...fields }, { commit, clock, principal }) => {
     requireForMode(fields.permissions, principal);
-    return commit('sessions.patch', { key, fields, at: clock.now(), ...(ifRevision === undefined ? {} : { ifRevision }) });
+    return commit('sessions.patch', {
+      key,
+      fields,
+      by: principal.id,
+      at: clock.now(),
+      ...(ifRevision === undefined ? {} : { ifRevision }),
+    });
   },
 
   'sessions.reset': ({ key }, context) =>

@@ -1,6 +1,7 @@
 import { GatewayError } from '@tenon/protocol';
 import { checkImages } from '../../agent/images.ts';
 import { agentIdOf } from '../../agent/agents.ts';
+import { tellStart } from '../../agent/session-life.ts';
 import { entryLine, headerLine, importTranscript } from '../../agent/pi-jsonl.ts';
 import { randomId } from '../../kernel/ids.ts';
 import { packEntries } from '../../store/entry-copies.ts';
@@ -28,20 +29,21 @@ export const transcriptHandlers = {
     );
   },
 
-  'sessions.fork': ({ key, newKey, entryId, title }, { commit, commitAfter, clock, store, principal }) => {
+  'sessions.fork': ({ key, newKey, entryId, title }, { commit, commitAfter, clock, store, principal, hooks }) => {
     if (newKey !== undefined && agentIdOf(newKey) !== agentIdOf(key))
       throw new GatewayError('INVALID_REQUEST', `params/newKey "${newKey}" is not under the agent "${agentIdOf(key)}"`);
     return commitAfter(async () => {
       const { permissions } = (await store.read('sessions.get', { key })).session;
       // The fork keeps the mode, also when the session itself has lost it: to spread a wide one is to grant it.
       if (permissions === 'bypass' || permissions === 'accept-edits') requireForMode(permissions, principal);
-      return commit('sessions.fork', {
+      const made = await commit('sessions.fork', {
         key,
         newKey: newKey ?? `agent:${agentIdOf(key)}:s${randomId()}`,
         ...(entryId === undefined ? {} : { entryId }),
         ...(title === undefined ? {} : { title }),
         at: clock.now(),
       });
+      return tellStart(hooks, made, 'fork');
     });
   },
 
@@ -71,9 +73,10 @@ export const transcriptHandlers = {
     return { lines, ...(page.next === undefined ? {} : { next: page.next }) };
   },
 
-  'sessions.import': ({ key, jsonl, title }, { commit, clock }) => {
+  'sessions.import': async ({ key, jsonl, title }, { commit, clock, hooks }) => {
     const { entries, leafId, skipped } = importTranscript(jsonl);
     const fields = title === undefined ? {} : { title };
-    return commit('entries.import', { key, fields, entries: packEntries(entries), leafId, skipped, at: clock.now() });
+    const made = await commit('entries.import', { key, fields, entries: packEntries(entries), leafId, skipped, at: clock.now() });
+    return tellStart(hooks, made, 'import');
   },
 } satisfies Partial<Handlers>;

@@ -220,7 +220,7 @@ test('write replaces the file whole, keeps its mode, makes folders and leaves no
   using files = world();
   files.put('run.sh', 'old');
   chmodSync(join(files.root, 'run.sh'), 0o755);
-  assert.match(await files.call(writeTool, { path: 'run.sh', content: 'new\n' }), /^Replaced run\.sh \(1 lines, 4 bytes\)/);
+  assert.match(await files.call(writeTool, { path: 'run.sh', content: 'new\n' }), /^Replaced run\.sh \(1 line, 4 bytes\)/);
   assert.equal(statSync(join(files.root, 'run.sh')).mode & 0o777, 0o755);
   assert.match(await files.call(writeTool, { path: 'a/b/c.txt', content: 'ü' }), /^Wrote a\/b\/c\.txt/);
   assert.equal(files.get('a/b/c.txt'), 'ü');

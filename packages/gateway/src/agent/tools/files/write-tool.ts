@@ -41,9 +41,12 @@ export function writeTool(deps: FileDeps): Tool {
             throw new ToolError('CHANGED', `${spot.shown} was made by somebody else meanwhile; look at it first`);
           await writeWhole(spot, content, deps.newId(), boundary);
           const lines = linesOf(content).length;
-          return said(`${replaces ? 'Replaced' : 'Wrote'} ${spot.shown} (${lines} lines, ${Buffer.byteLength(content)} bytes)`, {
-            details: { path: spot.shown, bytes: Buffer.byteLength(content), lines, replaced: replaces },
-          });
+          return said(
+            `${replaces ? 'Replaced' : 'Wrote'} ${spot.shown} (${lines} ${lines === 1 ? 'line' : 'lines'}, ${Buffer.byteLength(content)} bytes)`,
+            {
+              details: { path: spot.shown, bytes: Buffer.byteLength(content), lines, replaced: replaces },
+            },
+          );
         },
       };
     },
