@@ -24,7 +24,7 @@ export function readInput(text: string, known: readonly Pick<CommandInfo, 'name'
   const names = known.map(({ name }) => name);
   if (names.includes(command.name)) return { kind: 'command', text: text.trim() };
   const similar = nearest(command.name, [...names, ...localCommands]);
-  const advice = similar === undefined ? '/commands lists them' : `did you mean /${similar}?`;
+  const advice = similar === undefined ? '/commands lists them.' : `did you mean /${similar}?`;
   return { kind: 'wrong', reason: `There is no command /${command.name}: ${advice} To say it to the agent, begin with a space.` };
 }
 

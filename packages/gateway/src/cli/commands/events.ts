@@ -1,5 +1,5 @@
 import type { Client } from '@tenon/client';
-import type { EventFrame } from '@tenon/protocol';
+import type { EventFrame, EventPayload } from '@tenon/protocol';
 import { defineCommand } from '../command.ts';
 import { quoted, unknownWord, usageError } from '../failure.ts';
 import { jsonLine, type Output } from '../output.ts';
@@ -10,7 +10,10 @@ export const events = defineCommand({
   summary: 'Print events as they come',
   examples: ['events', 'events --from 0 --json', 'events --from 0 --until-live', 'events --only sessions.changed --count 1'],
   options: {
-    from: integer('<seq>', 'First what came after this position; 0 is all that is kept', { min: 0, max: Number.MAX_SAFE_INTEGER }),
+    from: integer('<seq>', 'First what came after this position, if all of it is kept; 0 is everything', {
+      min: 0,
+      max: Number.MAX_SAFE_INTEGER,
+    }),
     only: list('<names>', 'Only these events', async () => (await import('@tenon/protocol')).eventNames),
     count: integer('<n>', 'Stop after this many', { min: 1, max: Number.MAX_SAFE_INTEGER, short: 'n' }),
     untilLive: on('Stop when the past has been printed; needs --from'),
@@ -39,7 +42,7 @@ export const events = defineCommand({
     await listen(client, print);
     client.on('resumed', () => options.untilLive && done.resolve());
     client.on('snapshot-required', ({ reason, seq }) => {
-      out.talk(`What came before position ${seq} is not kept any more (${reason}); going on from there`);
+      out.talk(`${snapshotText(reason, from)}; going on from position ${seq}`);
       if (options.untilLive) done.resolve();
     });
     client.onGap(({ at, action }) => action === 'lost' && out.talk(`Events after position ${at.seq} were lost`));
@@ -53,6 +56,18 @@ export const events = defineCommand({
     await done.promise;
   },
 });
+
+/** Why nothing of the past is printed. What is kept of it is whole or not replayed at all. */
+function snapshotText(reason: EventPayload<'snapshot-required'>['reason'], from: number | undefined): string {
+  switch (reason) {
+    case 'too-old':
+      return `Not everything since position ${from ?? 'the last one'} is kept any more, so the past cannot be printed`;
+    case 'epoch-changed':
+      return 'The store was restored meanwhile, so the positions from before do not hold any more';
+    case 'from-the-future':
+      return `Position ${from ?? 'the last one'} has not been reached yet`;
+  }
+}
 
 async function checkedNames(names: string[] | undefined): Promise<string[] | undefined> {
   if (names === undefined) return undefined;

@@ -20,7 +20,13 @@ const MOST_TOOLS = 10_000;
 export const run = defineCommand({
   path: 'run',
   summary: 'Ask an agent one thing and print its answer, for scripts',
-  examples: ['run "list the files"', 'run --session notes "and now?" --json', 'run - < question.txt', 'run "fix the tests" --timeout 10m'],
+  examples: [
+    'run "list the files"',
+    'run --session notes "and now?" --json',
+    'run - < question.txt',
+    'run "fix the tests" --timeout 10m',
+    'run --session notes /status',
+  ],
   args: { message: optional('What to say; - or nothing reads it from stdin') },
   options: {
     session: text('<key>', 'The session; without one, a new one'),
@@ -40,6 +46,12 @@ export const run = defineCommand({
     const sessionKey = await chosenSession({ session: options.session, agent: agentId });
     await context.check('agent', { sessionKey }, labels);
     const message = await readMessage(context);
+    if (message.startsWith('/')) {
+      const { runSlashCommand } = await import('./run-command.ts');
+      const meaningless = [...(model === undefined ? [] : ['--model']), ...(thinking === undefined ? [] : ['--thinking'])];
+      const code = await runSlashCommand(context, { text: message, sessionKey, agentId, streamJson: options.streamJson, meaningless });
+      if (code !== undefined) return code;
+    }
     const runId = crypto.randomUUID();
     const params = await context.params(
       'agent',

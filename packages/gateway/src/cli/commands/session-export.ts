@@ -28,7 +28,7 @@ export const sessionExport = defineCommand({
       return;
     }
     const lines = await intoFile(options.out, work);
-    out.show({ file: options.out, key, lines }, () => `${lines} lines in ${options.out}`);
+    out.show({ file: options.out, key, lines }, () => `${lines} ${lines === 1 ? 'line' : 'lines'} in ${options.out}`);
   },
 });
 

@@ -4,6 +4,9 @@ import { defineCommand } from '../command.ts';
 import { integer, on, required } from '../values.ts';
 import { sessionKey } from './session-key.ts';
 
+/** As much of an entry as the gateway gives for a list. */
+const PREVIEW_CHARS = 120;
+
 export const sessionTree = defineCommand({
   path: 'session tree',
   summary: 'List all entries of a session as a tree; * is the path to where it goes on',
@@ -29,7 +32,7 @@ export const sessionTree = defineCommand({
       treeLines(nodes, page.leafId).map(({ prefix, node, mark }) => {
         const label = node.label === undefined ? '' : ` [${visible(node.label)}]`;
         const what = node.role ?? node.type;
-        return `${mark} ${prefix}${out.style('bold', node.id)} ${visible(what)}${label}: ${visible(node.preview)} ${out.style('dim', relative(node.at, io.now()))}`;
+        return `${mark} ${prefix}${out.style('bold', node.id)} ${visible(what)}${label}: ${visible(node.preview)}${node.preview.length < PREVIEW_CHARS ? '' : '…'} ${out.style('dim', relative(node.at, io.now()))}`;
       }),
     );
     if (!out.json && after !== undefined) out.talk(`There are more: tenon session tree ${key} --after ${after}   (or --all)`);
