@@ -4588,18 +4588,15 @@ public struct AgentWaitResult: Codable, Hashable, Sendable {
     public let run: Run
     public let end: RunEnd?
     public let text: String?
-    public let steps: Int?
 
     public init(
         run: Run,
         end: RunEnd? = nil,
-        text: String? = nil,
-        steps: Int? = nil
+        text: String? = nil
     ) {
         self.run = run
         self.end = end
         self.text = text
-        self.steps = steps
     }
 }
 

@@ -18,6 +18,7 @@ import type { HookRunner } from '../host/run-hook.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import { didYouMean } from '../kernel/nearest.ts';
+import { unknownModel } from '../model/models.ts';
 import type { Models } from '../model/types.ts';
 import type { Store } from '../store/store.ts';
 import { agentIdOf, type AgentBook } from './agents.ts';
@@ -131,13 +132,7 @@ const runs: Readonly<Record<CommandName, Run>> = {
       return [`This session uses ${transcripts.modelOf(session)?.info.id ?? 'no model'}.`, ...list].join('\n');
     }
     const model = rest === 'default' ? null : rest;
-    if (model !== null && !models.get(model)) {
-      const ids = models.list().map(({ id }) => id);
-      throw new GatewayError(
-        'NOT_FOUND',
-        `There is no model "${model.slice(0, 128)}"${didYouMean(model, ids)}; the models are: ${ids.join(', ')}`,
-      );
-    }
+    if (model !== null && !models.get(model)) throw new GatewayError('NOT_FOUND', unknownModel(model, models).message);
     await patch(sessionKey, { model }, store, clock);
     const chosen = models.get(model ?? agents.get(agentIdOf(sessionKey))?.model ?? models.defaultId);
     if (chosen) {

@@ -62,7 +62,7 @@ export function keyEnvNames(configs: readonly ModelConfig[]): string[] {
 /** For an id that `get` does not know. */
 export function unknownModel(id: string, models: Models): ModelFailure {
   const known = models.list().map((model) => model.id);
-  const message = `There is no model "${id.slice(0, 128)}"${didYouMean(id, known)}: see \`tenon call models.list\`, or add it to [[models]] of tenon.toml`;
+  const message = `There is no model "${id.slice(0, 128)}"${didYouMean(id, known)}; the models are: ${known.join(', ').slice(0, 256)}`;
   return { kind: 'unknown_model', message };
 }
 

@@ -67,7 +67,7 @@ export function* acceptRun(
 export function* beginRun(
   args: { key: string; leadRunId: string; runIds: readonly string[]; contents?: Readonly<Record<string, Content>>; at: number },
   dialect: Dialect,
-): Operation<{ run: Run; entries: Entry[]; resumed: false }> {
+): Operation<{ run: Run; entries: Entry[] }> {
   const { key, leadRunId, at } = args;
   const session = yield* requireSession(key, dialect);
   const lead = yield* lockRun(leadRunId, dialect);
@@ -95,7 +95,7 @@ export function* beginRun(
     at,
   );
   yield* settleStatus(key, at);
-  return { run: toRun(yield* lockRun(leadRunId, dialect)), entries, resumed: false };
+  return { run: toRun(yield* lockRun(leadRunId, dialect)), entries };
 }
 
 /** As it was accepted, or as plugins have left it. */

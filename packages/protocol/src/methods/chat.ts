@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { ModelId } from '../model.ts';
-import { Count, DisplayText, OwnerId, SessionKey } from '../names.ts';
+import { DisplayText, OwnerId, SessionKey } from '../names.ts';
 import { Session } from '../session.ts';
 import { Entry, EntryId, ImageBlock, QueueMode, Run, RunEnd, RunId, ThinkingLevel } from '../transcript.ts';
 import { read, start, write } from './row.ts';
@@ -100,6 +100,6 @@ export const chatMethods = {
     scope: 'operator.read',
     bound: 'filtered',
     params: { runId: RunId, timeoutMs: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.waitMs.value })) },
-    result: Type.Object({ run: Run, end: Type.Optional(RunEnd), text: Type.Optional(Type.String()), steps: Type.Optional(Count) }, closed),
+    result: Type.Object({ run: Run, end: Type.Optional(RunEnd), text: Type.Optional(Type.String()) }, closed),
   }),
 };

@@ -3,7 +3,7 @@ import { agentIdOf } from '../../agent/agents.ts';
 import { runCommand } from '../../agent/commands.ts';
 import { judge } from '../../agent/policy.ts';
 import type { Tool } from '../../agent/tools/tool.ts';
-import { probeModel } from '../../model/models.ts';
+import { probeModel, unknownModel } from '../../model/models.ts';
 import type { Handlers, RequestContext } from '../handler.ts';
 
 const DEFAULT_PAGE = 50;
@@ -19,14 +19,7 @@ export const agentHandlers = {
 
   'models.probe': async ({ id }, { models, clock }) => {
     const model = models.get(id);
-    if (!model)
-      throw new GatewayError(
-        'NOT_FOUND',
-        `There is no model "${id}"; the models are: ${models
-          .list()
-          .map((each) => each.id)
-          .join(', ')}`,
-      );
+    if (!model) throw new GatewayError('NOT_FOUND', unknownModel(id, models).message);
     const probed = await probeModel(model, AbortSignal.timeout(PROBE_TIMEOUT_MS), clock);
     if (probed.ok) return { ok: true, latencyMs: probed.latencyMs };
     return { ok: false, latencyMs: probed.latencyMs, code: probed.failure.kind, reason: probed.failure.message.slice(0, 512) };

@@ -5,6 +5,7 @@ import { checkImages } from '../../agent/images.ts';
 import type { RunOptions } from '../../agent/service.ts';
 import { cutText, shownEntry } from '../../agent/shown-entry.ts';
 import { randomId } from '../../kernel/ids.ts';
+import { unknownModel } from '../../model/models.ts';
 import type { WriteResult } from '../../store/operations.ts';
 import type { Committed, Handlers, RequestContext } from '../handler.ts';
 
@@ -118,16 +119,7 @@ function accept(
   if (message.trim() === '' && images.length === 0) throw new GatewayError('INVALID_REQUEST', 'params/message is empty');
   checkImages(images);
   if (model !== undefined && !models.get(model))
-    throw new GatewayError(
-      'NOT_FOUND',
-      `There is no model "${model}"; the models are: ${models
-        .list()
-        .map(({ id }) => id)
-        .join(', ')}`,
-      {
-        details: { code: 'UNKNOWN_MODEL' },
-      },
-    );
+    throw new GatewayError('NOT_FOUND', unknownModel(model, models).message, { details: { code: 'UNKNOWN_MODEL' } });
   const text: TextBlock[] = message === '' ? [] : [{ type: 'text', text: message }];
   return commit('runs.accept', {
     key,
