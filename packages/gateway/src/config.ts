@@ -146,7 +146,9 @@ export function parseConfigText(text: string, file: string): Map<SettingName, Js
       const name = path.join('.');
       const refuse = (message: string, at: readonly (string | number)[] = path, mend = '') => {
         const line = lineOf(text, at) ?? 1;
-        return new ConfigError('file', `${file}:${line}: ${message}`, `edit line ${line} of that file${mend}`);
+        // A message that knows what was meant needs no more advice.
+        const hint = message.endsWith('?)') ? undefined : `edit line ${line} of that file${mend}`;
+        return new ConfigError('file', `${file}:${line}: ${message}`, hint);
       };
       if (RESERVED_KEYS.has(key)) throw refuse(`"${name}" is a reserved name`);
       const isPath = !key.includes('.');
