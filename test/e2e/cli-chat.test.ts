@@ -344,6 +344,35 @@ describe('conversations in the terminal', () => {
     assert.match((await tenon(t, ['status'])).stdout, /^sandbox +\w+: [\s\S]*^page +.*tenon ui/m);
   });
 
+  test('a slash command given to run is carried out, and its reply is the answer', async (t) => {
+    verifies('turns:cli-conversation');
+    const named = await tenon(t, ['run', '--session', 'slash', '/status']);
+    assert.deepEqual([named.code, named.stderr], [0, '']);
+    assert.match(named.stdout, /^Session: agent:main:slash \(idle\)\n/);
+    const result = await data<{ status: string; text: string; sessionKey: string }>(t, 'run', '/help');
+    assert.equal(result.status, 'handled');
+    assert.match(result.text, /Try:[\s\S]*Write a note: water the plants/);
+    const unknown = await tenon(t, ['run', '/statsu']);
+    assert.equal(unknown.code, 2);
+    assert.match(unknown.stderr, /There is no command \/statsu: did you mean \/status\?/);
+  });
+
+  test('a program that is denied is told of once, and a second answer says who gave the first', async (t) => {
+    const chat = start(t, 'chat', '--session', 'denied-program');
+    chat.write('!uname -a\n');
+    const [, id = ''] = /tenon approve allow (\S+)/.exec(await chat.until(/tenon approve allow \S+ .*\n/)) ?? [];
+    assert.equal((await tenon(t, ['approve', 'deny', id])).code, 0);
+    chat.end();
+    const ended = await chat.exit;
+    assert.equal(ended.code, 4);
+    const after = ended.stderr.slice(ended.stderr.indexOf('tenon approve allow'));
+    assert.equal(after.split('denied').length - 1, 1, after);
+    assert.doesNotMatch(after, /operator denied|another way/);
+    const again = await tenon(t, ['approve', 'allow', id]);
+    assert.equal(again.code, 1);
+    assert.match(again.stderr, /was answered already: denied by \S+ \(see: tenon approve show /);
+  });
+
   describe('on a terminal', () => {
     const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
 

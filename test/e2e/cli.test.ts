@@ -111,6 +111,23 @@ describe('the command line against a running gateway', () => {
     }
   });
 
+  test('a tenon.toml that somebody has broken keeps no command from the gateway that runs', async () => {
+    verifies('foundation:cli-errors');
+    const file = join(home, 'tenon.toml');
+    const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+    writeFileSync(file, '[gateway\n');
+    try {
+      const status = await tenon(home, ['status', '--json']);
+      assert.equal(status.code, 0, status.stderr);
+      assert.match(status.stderr, /^tenon\.toml cannot be read: .*tenon\.toml:1: not valid TOML.*; talking to the running gateway\n$/);
+      assert.equal((JSON.parse(status.stdout) as { pid: number }).pid, gateway.pid);
+      assert.match((await refused(home, 1, 'start')).hint ?? '', /edit line 1 of that file/);
+    } finally {
+      if (before === undefined) rmSync(file);
+      else writeFileSync(file, before);
+    }
+  });
+
   test('a session is made, listed, shown, changed, reset and deleted', async () => {
     verifies('foundation:cli-commands');
     const made = await data<{ session: Session }>(home, 'session', 'new', 'notes', '--title', 'Notes', '--label', 'work');
