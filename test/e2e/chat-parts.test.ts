@@ -745,19 +745,23 @@ test('older items are asked for once near the top, and what is read keeps its pl
   assert.ok(Math.abs(after - before) <= 2, `moved from ${before} to ${after}`);
 });
 
-test('message actions are reached by keyboard', async () => {
+test('the actions of a message are one stop of the Tab key and are reached by the arrow keys', async () => {
   await using shown = await open();
   const { page } = shown;
   await show(page, { name: 'items', items: talk(2) });
   await page.getByRole('log').focus();
   const names: string[] = [];
-  for (let step = 0; step < 4; step++) {
-    await page.keyboard.press('Tab');
+  for (const key of ['Tab', 'ArrowRight', 'ArrowRight']) {
+    await page.keyboard.press(key);
     names.push((await page.evaluate('document.activeElement.getAttribute("aria-label")')) as string);
     await page.keyboard.press('Enter');
   }
-  assert.deepEqual(names.slice(0, 3), ['Go back to here', 'Go on from here in a new session', 'Copy the message']);
+  assert.deepEqual(names, ['Go back to before this', 'Go on from here in a new session', 'Copy the message']);
   assert.deepEqual((await calls(page)).slice(0, 3), ['rewind entry-0', 'fork entry-0', 'copy question 0']);
+  const message = () => page.evaluate('document.activeElement.closest("[data-key]").dataset.key');
+  const first = await message();
+  await page.keyboard.press('Tab');
+  assert.notEqual(await message(), first, 'the next stop is another message');
 });
 
 test('a screen reader hears finished sentences, the start and end of tools and what waits, once each', async () => {

@@ -9,6 +9,7 @@ import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { type GatewayProcess, startGatewayProcess, temporaryHome } from '../support/gateway.ts';
 import {
   accessibilityFaults,
+  desktop,
   openContext,
   openSignedIn,
   phone,
@@ -64,6 +65,7 @@ test('a link signs a browser in once, leaves no code behind, and shows what to d
   assert.equal(await page.evaluate('history.length'), 2, 'the address with the code was replaced, not followed by another');
   assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1);
   await page.getByText('The gateway runs').waitFor();
+  await page.getByText('for the keyboard map').waitFor();
   await picture(page, 'first-run');
   assert.deepEqual(await first.faults(), []);
 
@@ -71,6 +73,8 @@ test('a link signs a browser in once, leaves no code behind, and shows what to d
   await second.page.goto(gateway.signInUrl);
   await second.page.getByRole('alert').getByText('used already or has expired').waitFor();
   await picture(second.page, 'sign-in-used');
+  assert.equal(await second.page.getByLabel('Access token').getAttribute('aria-invalid'), 'false', 'the token is not what was wrong');
+  await second.page.getByText('npx tenon ui').first().waitFor();
   await second.page.getByLabel('Access token').fill('not-a-token');
   await second.page.getByRole('button', { name: 'Sign in' }).click();
   await until('the refusal', async () => !/used already/.test(await second.page.getByRole('alert').innerText()));
@@ -129,6 +133,37 @@ test('a conversation: the answer streams, a file is listed, a note is written af
   assert.deepEqual(await mine.faults(), []);
 });
 
+test('a fresh link that is pasted into the tab signs in and leaves nothing in the address', async () => {
+  await using mine = await openContext(opened.browser);
+  const { page } = mine;
+  await page.goto(gateway.url);
+  await page.getByRole('heading', { name: 'Sign in to Tenon' }).waitFor();
+  await page.evaluate(`location.hash = ${JSON.stringify(new URL(await signInLink(gateway)).hash)}`);
+  await page.locator('.shell').waitFor();
+  assert.doesNotMatch(page.url(), /code/);
+  const link = await signInLink(gateway);
+  await page.goto(`${gateway.url}/#/settings`);
+  await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  await page.evaluate(`location.hash = ${JSON.stringify(new URL(link).hash)}`);
+  await until('the address is as before', async () => new URL(page.url()).hash === '#/settings');
+  await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  await using other = await openContext(opened.browser);
+  await other.page.goto(link);
+  await other.page.locator('.shell').waitFor();
+  assert.deepEqual(await mine.faults(), []);
+});
+
+test('an address of a session that is not there is an empty one until its first message', async () => {
+  await using mine = await openSignedIn(opened.browser, gateway);
+  const { page } = mine;
+  await page.goto(`${gateway.url}/#/chat/agent:main:not-there-yet`);
+  await page.getByText('Say something to start').waitFor();
+  await ask(page, 'What are you?');
+  assert.equal(await page.getByText('could not be read').count(), 0);
+  assert.match(await page.locator('.transcript').innerText(), /What are you\?/);
+  assert.deepEqual(await mine.faults(), []);
+});
+
 test('a turn is stopped by Escape twice, and the session goes on', async () => {
   await using mine = await openSignedIn(opened.browser, gateway);
   const { page } = mine;
@@ -142,7 +177,10 @@ test('a turn is stopped by Escape twice, and the session goes on', async () => {
   await page.locator('.composer textarea').press('Escape');
   await until('the turn has ended', () => isIdle(page));
   await page.locator('.notice-end').waitFor();
+  const status = page.locator('.rail .session-row[aria-current] .session-row-status');
+  await until('the list says that it was stopped', async () => (await status.innerText()) === 'Stopped');
   await ask(page, 'What are you?');
+  await until('the list says that it is done', async () => (await status.innerText()) === 'Done');
   assert.deepEqual(await mine.faults(), []);
 });
 
@@ -199,6 +237,14 @@ test('sessions are renamed, pinned, forked, exported, archived and deleted', asy
     async () => /#\/chat\//.test(page.url()) && (await page.locator('.rail .session-row[aria-current]').count()) === 1,
   );
   await page.getByText('What time is it?').last().waitFor();
+  await page.getByRole('heading', { level: 1, name: 'The time (fork)' }).waitFor();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await menu('Copy terminal command');
+  await page.locator('.toast', { hasText: 'npx tenon chat --session agent:main:' }).waitFor();
+  assert.equal(
+    await page.evaluate('navigator.clipboard.readText()'),
+    `npx tenon chat --session ${decodeURIComponent(new URL(page.url()).hash.slice('#/chat/'.length))}`,
+  );
   await menu('Delete');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete the session' }).click();
   await page.getByText('Deleted').waitFor();
@@ -285,6 +331,124 @@ test('a question that comes up elsewhere is told there, answered in the inbox, a
   await page.getByRole('button', { name: 'Remove the rule' }).click();
   await rules.getByText('There is no such rule').waitFor();
   await rules.getByRole('button', { name: 'Close' }).click();
+  assert.deepEqual(await mine.faults(), []);
+});
+
+test('a message about a question goes when it is answered elsewhere or its turn is stopped, and none lies over a question', async () => {
+  const client = createClient({ url: gateway.socketUrl, token: gateway.token });
+  await client.connect();
+  const waiting = async (sessionKey: string) => {
+    await client.call('chat.send', { sessionKey, message: 'Run echo hello', idempotencyKey: `${sessionKey}-${Date.now()}` });
+    let id: string | undefined;
+    await until('the question', async () => {
+      const { approvals } = await client.call('approvals.list', { state: 'pending', sessionKey });
+      id = approvals[0]?.id;
+      return id !== undefined;
+    });
+    return id!;
+  };
+  try {
+    await using mine = await openSignedIn(opened.browser, gateway, phone);
+    const { page } = mine;
+    await page.goto(`${gateway.url}/#/overview`);
+    await page.getByText('Health by part').waitFor();
+    const toasts = page.locator('.toast');
+    const answered = await waiting('agent:main:toast-answered');
+    await waiting('agent:main:toast-stopped');
+    await waiting('agent:main:toast-open');
+    await until('three messages', async () => (await toasts.count()) === 3);
+    await page.goto(`${gateway.url}/#/chat/agent:main:toast-open`);
+    const card = page.getByRole('alertdialog');
+    await card.waitFor();
+    await until('the session that is open has none', async () => (await toasts.count()) === 2);
+    await picture(page, 'phone-question-and-messages');
+    assert.deepEqual(await Promise.all((await toasts.all()).map((each) => each.isVisible())), [false, false], 'the question has the phone');
+    await page.setViewportSize(desktop);
+    await until('there is room for them', async () => (await toasts.last().isVisible()) && (await toasts.first().isVisible()));
+    await picture(page, 'question-and-messages');
+    const top = (await page.locator('.transcript').boundingBox())!.y;
+    for (const toast of await toasts.all()) {
+      const { y, height } = (await toast.boundingBox())!;
+      assert.ok(y + height <= top + 1, 'the message ends above where questions are shown');
+    }
+    await client.call('approvals.resolve', { id: answered, decision: 'deny' });
+    await until('the answered one is gone', async () => (await toasts.count()) === 1);
+    await client.call('chat.abort', { sessionKey: 'agent:main:toast-stopped' });
+    await until('the stopped one is gone', async () => (await toasts.count()) === 0);
+    await card.getByRole('button', { name: 'Deny' }).click();
+    await until('the end of the turn', () => isIdle(page));
+    await page.locator('.tool', { hasText: 'exec' }).getByText('Denied').waitFor();
+    assert.deepEqual(await mine.faults(), []);
+  } finally {
+    await client.close();
+  }
+});
+
+const focused = (page: Page) =>
+  page.evaluate(
+    `(() => { const it = document.activeElement; return it.tagName + ' ' + (it.getAttribute('aria-label') ?? it.textContent).trim(); })()`,
+  );
+
+test('the focus is given back after a dialog, and is somewhere after a session was opened by its address', async () => {
+  await using mine = await openSignedIn(opened.browser, gateway);
+  const { page } = mine;
+  await newSession(page);
+  await ask(page, 'What are you?');
+  await page.reload();
+  await until('the focus on the title', async () => (await focused(page)) === 'H1 What are you?');
+  const more = page.getByRole('button', { name: 'More for this session' });
+  const choose = async (item: string) => {
+    await more.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: item }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+  };
+  const isBack = async () => (await page.getByRole('dialog').count()) === 0 && (await focused(page)) === 'BUTTON More for this session';
+  await choose('Rename');
+  await page.keyboard.press('Escape');
+  await until('the focus after Escape', isBack);
+  await choose('Rename');
+  await page.getByLabel('Title').fill('Focus');
+  await page.keyboard.press('Enter');
+  await until('the focus after Enter', isBack);
+  await choose('Delete');
+  assert.equal(await focused(page), 'BUTTON Cancel', 'what cannot be undone is not the first');
+  await page.keyboard.press('Escape');
+  await until('the focus after Escape', isBack);
+
+  await page.keyboard.press('c');
+  assert.match(String(await focused(page)), /^TEXTAREA/);
+  await page.keyboard.press('Escape');
+  await page.evaluate('document.activeElement.blur(); getSelection().removeAllRanges()');
+  await page.getByRole('button', { name: 'Skip to the message box' }).focus();
+  await page.keyboard.press('Enter');
+  assert.match(String(await focused(page)), /^TEXTAREA/);
+
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.locator('.composer textarea').fill('words that need more than one line on a phone '.repeat(6));
+  const height = async () => (await page.locator('.composer textarea').boundingBox())!.height;
+  const wide = await height();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await until('it is higher', async () => (await height()) > wide);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await until('it is as before', async () => (await height()) === wide);
+  assert.deepEqual(await mine.faults(), []);
+});
+
+test('going back says so and can be undone', async () => {
+  await using mine = await openSignedIn(opened.browser, gateway);
+  const { page } = mine;
+  await newSession(page);
+  await ask(page, 'What are you?');
+  await page.getByRole('button', { name: 'Go back to before this' }).first().click();
+  await page.getByText('Say something to start').waitFor();
+  const composer = page.locator('.composer textarea');
+  await until('the text is in the composer', async () => (await composer.inputValue()) === 'What are you?');
+  await picture(page, 'went-back');
+  await page.locator('.toast').getByRole('button', { name: 'Undo' }).click();
+  await answers(page).first().waitFor();
+  assert.equal(await composer.inputValue(), '');
   assert.deepEqual(await mine.faults(), []);
 });
 
@@ -398,6 +562,8 @@ test('the gateway goes and comes back: the page says so, keeps what was typed, a
   await using mine = await openSignedIn(opened.browser, gateway);
   const { page } = mine;
   await page.locator('.composer textarea').fill('still here');
+  await page.locator('.composer textarea').press('Home');
+  await page.locator('.composer textarea').press('ArrowRight');
   const { port } = gateway;
   await gateway.kill();
   await page.getByText(/Connection lost at/).waitFor();
@@ -406,6 +572,11 @@ test('the gateway goes and comes back: the page says so, keeps what was typed, a
   gateway = await startGatewayProcess({ home, port });
   await until('connected again', async () => (await page.getByText(/Connection lost at/).count()) === 0, 30_000);
   assert.equal(await page.locator('.composer textarea').inputValue(), 'still here');
+  assert.deepEqual(
+    await page.evaluate('[document.activeElement.tagName, document.activeElement.selectionStart]'),
+    ['TEXTAREA', 1],
+    'who typed goes on typing where they were',
+  );
   await page.locator('.composer textarea').press('Control+Enter');
   await until('an answer', async () => (await answers(page).count()) > 0);
 });

@@ -36,6 +36,15 @@ viewport?.addEventListener('resize', () => {
   else style.removeProperty('--height');
 });
 
+// A link that is pasted into this tab changes only what stands behind the #: nothing is loaded again. Before the views hear of it.
+addEventListener('hashchange', ({ oldURL }) => {
+  const { code: pasted, cleaned: left } = readAddress(location);
+  if (left === undefined) return;
+  const isSignedIn = page.store.get().identity !== undefined && page.store.get().connection.kind !== 'signed-out';
+  const before = URL.parse(oldURL)?.hash ?? '';
+  history.replaceState(null, '', isSignedIn && before.startsWith('#/') ? left + before : left);
+  if (pasted !== undefined && !isSignedIn) void page.start(pasted);
+});
 addEventListener('storage', (event) => {
   if ((event.key === TOKEN_KEY || event.key === null) && event.newValue === null) page.signedOutElsewhere();
 });

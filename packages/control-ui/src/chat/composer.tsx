@@ -6,6 +6,7 @@ import {
   type DragEvent,
   type KeyboardEvent,
   type ReactNode,
+  useCallback,
   useEffect,
   useId,
   useLayoutEffect,
@@ -24,11 +25,16 @@ import type { ClosedReason, ComposerProps } from './types.ts';
 const TWICE_MS = 700;
 
 export function Composer(props: ComposerProps): ReactNode {
-  if (props.disabledReason) return <ClosedComposer reason={props.disabledReason} kept={props.value !== ''} />;
-  return <OpenComposer {...props} />;
+  // Where the person wrote when it closed, so that they go on there when it opens.
+  const caret = useRef<Caret | undefined>(undefined);
+  if (props.disabledReason) return <ClosedComposer reason={props.disabledReason} kept={props.value !== ''} caret={caret} />;
+  return <OpenComposer {...props} caret={caret} />;
 }
 
-function OpenComposer(props: ComposerProps): ReactNode {
+type Caret = readonly [start: number, end: number];
+type CaretRef = { current: Caret | undefined };
+
+function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): ReactNode {
   const { value, onChange, onSend, onStop, busy, stopping = false, commands, images = [], waitingForApproval = false } = props;
   const formRef = useRef<HTMLFormElement>(null);
   const textRef = useRef<HTMLTextAreaElement>(null);
@@ -45,17 +51,18 @@ function OpenComposer(props: ComposerProps): ReactNode {
   const canSend = value.trim() !== '' || images.length > 0;
   const canStop = busy && !waitingForApproval && onStop !== undefined;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: its height follows what is written
-  useLayoutEffect(() => {
-    const text = textRef.current;
-    if (!text) return;
-    text.style.height = 'auto';
-    text.style.height = `${text.scrollHeight}px`;
-  }, [value]);
+  useOwnHeight(textRef, value);
   useKeyboardInset(formRef);
+  const { caret } = props;
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is first shown
-  useEffect(() => {
-    if (props.focusOnMount) textRef.current?.focus({ preventScroll: true });
+  useLayoutEffect(() => {
+    const [form, text, returning] = [formRef.current, textRef.current, caret.current];
+    caret.current = undefined;
+    if (returning || props.focusOnMount) text?.focus({ preventScroll: true });
+    if (returning) text?.setSelectionRange(...returning);
+    return () => {
+      if (text && form?.contains(document.activeElement)) caret.current = [text.selectionStart, text.selectionEnd];
+    };
   }, []);
 
   function send(): void {
@@ -255,9 +262,25 @@ function Attached({ images = [], onRemoveImage }: ComposerProps): ReactNode {
   );
 }
 
-function ClosedComposer({ reason, kept }: { readonly reason: ClosedReason; readonly kept: boolean }): ReactNode {
+interface ClosedComposerProps {
+  readonly reason: ClosedReason;
+  readonly kept: boolean;
+  readonly caret: CaretRef;
+}
+
+function ClosedComposer({ reason, kept, caret }: ClosedComposerProps): ReactNode {
+  const ref = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    const section = ref.current;
+    if (caret.current) section?.focus({ preventScroll: true });
+    return () => {
+      // Who went elsewhere meanwhile is not taken away from there.
+      if (!section?.contains(document.activeElement)) caret.current = undefined;
+      else caret.current ??= [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+    };
+  }, [caret]);
   return (
-    <section className="composer-closed" aria-label="Message">
+    <section ref={ref} className="composer-closed" aria-label="Message" tabIndex={-1}>
       <Icon name={reason.icon ?? 'lock'} className="tone-warn" />
       <div>
         <p className="composer-closed-title">{visible(reason.title)}</p>
@@ -278,6 +301,35 @@ function ClosedComposer({ reason, kept }: { readonly reason: ClosedReason; reado
 /** A keyboard on the screen: Enter makes a line there, because there is no Shift+Enter to do it. */
 function onTouch(): boolean {
   return window.matchMedia('(pointer: coarse)').matches;
+}
+
+/** As high as what is written needs, also after the page has become wider or narrower. */
+function useOwnHeight(ref: { readonly current: HTMLTextAreaElement | null }, value: string): void {
+  const fit = useCallback(() => {
+    const text = ref.current;
+    if (!text) return;
+    text.style.height = 'auto';
+    text.style.height = `${text.scrollHeight}px`;
+  }, [ref]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: its height follows what is written
+  useLayoutEffect(fit, [fit, value]);
+  useEffect(() => {
+    const text = ref.current;
+    if (!text) return undefined;
+    let width = text.clientWidth;
+    const observer = new ResizeObserver(() => {
+      // Its own height is our doing.
+      if (text.clientWidth === width) return;
+      width = text.clientWidth;
+      fit();
+    });
+    observer.observe(text);
+    window.addEventListener('resize', fit);
+    return () => {
+      observer.disconnect();
+      window.removeEventListener('resize', fit);
+    };
+  }, [ref, fit]);
 }
 
 /** Where the keyboard lies over the page instead of making it smaller, the composer moves up by what it covers. */

@@ -1,6 +1,6 @@
 // What a person, the agent or a plugin said: who and when on the first line, the text below, and what can be done with it.
 import { visible } from '@tenon/protocol';
-import { type ReactNode, useId } from 'react';
+import { type FocusEvent, type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { Icon, Mark } from '../icons.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { clockTime, duration, exactTime } from './format.ts';
@@ -152,15 +152,36 @@ interface ActionsProps {
   readonly actions: MessageActions;
 }
 
+/** One stop for the Tab key per message; the arrow keys go from action to action. */
 function Actions({ text, entryId, actions }: ActionsProps): ReactNode {
+  const ref = useRef<HTMLSpanElement>(null);
+  const current = useRef(0);
+  const buttons = () => [...(ref.current?.querySelectorAll('button') ?? [])];
+  const mark = () => {
+    for (const [index, button] of buttons().entries()) button.tabIndex = index === current.current ? 0 : -1;
+  };
+  useLayoutEffect(mark);
+  function onFocus(event: FocusEvent): void {
+    const at = buttons().indexOf(event.target as HTMLButtonElement);
+    if (at < 0) return;
+    current.current = at;
+    mark();
+  }
+  function onKeyDown(event: KeyboardEvent): void {
+    const all = buttons();
+    const to = { ArrowRight: current.current + 1, ArrowLeft: current.current - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    all[(to + all.length) % all.length]?.focus();
+  }
   return (
-    <span className="message-actions">
+    <span className="message-actions" role="toolbar" aria-label="Actions" onKeyDown={onKeyDown} onFocus={onFocus} ref={ref}>
       {entryId !== undefined && actions.onRewind && (
         <button
           type="button"
           className="chat-icon-button"
-          aria-label="Go back to here"
-          title="Go back to here"
+          aria-label="Go back to before this"
+          title="Go back to before this"
           onClick={() => actions.onRewind?.(entryId)}
         >
           <Icon name="history" size={14} />

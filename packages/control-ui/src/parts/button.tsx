@@ -9,6 +9,8 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   /** Why it does nothing now. */
   readonly reason?: string | undefined;
   readonly ref?: Ref<HTMLButtonElement>;
+  /** In a dialog: it has the focus at first. */
+  readonly 'data-first'?: '' | undefined;
 }
 
 export function Button({ icon, look = 'default', small, reason, className = '', children, onClick, ...rest }: ButtonProps): ReactNode {

@@ -19,6 +19,7 @@ export function Dialog({ title, onClose, children, className = '', hideTitle = f
     const dialog = ref.current;
     const before = document.activeElement;
     dialog?.showModal();
+    dialog?.querySelector<HTMLElement>('[data-first]')?.focus();
     return () => {
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
@@ -73,7 +74,8 @@ export function Confirm({ title, children, action, danger, onConfirm, onClose }:
         >
           {action}
         </Button>
-        <Button look="quiet" onClick={onClose}>
+        {/* What cannot be undone is not one press of Enter away. */}
+        <Button look="quiet" data-first={danger ? '' : undefined} onClick={onClose}>
           Cancel
         </Button>
       </div>

@@ -1,5 +1,5 @@
 // A button that opens a menu of actions.
-import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { IconButton } from './button.tsx';
 import type { MenuEntry } from './menu-entry.ts';
 
@@ -15,6 +15,15 @@ interface MenuButtonProps {
 export function MenuButton({ label, entries, className = '' }: MenuButtonProps): ReactNode {
   const [open, setOpen] = useState(false);
   const ref = useRef<HTMLButtonElement>(null);
+  const chosen = useRef<(() => void) | undefined>(undefined);
+  // Once the menu is gone: what opens then, such as a dialog, gives the focus back to this button and not to an item that is no more.
+  useEffect(() => {
+    const run = chosen.current;
+    chosen.current = undefined;
+    if (open || !run) return;
+    ref.current?.focus({ preventScroll: true });
+    run();
+  }, [open]);
   const preload = () => void loadMenu();
   return (
     <>
@@ -36,7 +45,15 @@ export function MenuButton({ label, entries, className = '' }: MenuButtonProps):
       />
       {open && (
         <Suspense fallback={null}>
-          <ActionMenu label={label} entries={entries} triggerRef={ref} onClose={() => setOpen(false)} />
+          <ActionMenu
+            label={label}
+            entries={entries}
+            triggerRef={ref}
+            onClose={() => setOpen(false)}
+            onChosen={(entry) => {
+              chosen.current = entry.run;
+            }}
+          />
         </Suspense>
       )}
     </>

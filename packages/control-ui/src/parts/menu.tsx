@@ -9,9 +9,10 @@ interface ActionMenuProps {
   readonly entries: readonly MenuEntry[];
   readonly triggerRef: RefObject<HTMLButtonElement | null>;
   readonly onClose: () => void;
+  readonly onChosen: (entry: MenuEntry) => void;
 }
 
-export function ActionMenu({ label, entries, triggerRef, onClose }: ActionMenuProps): ReactNode {
+export function ActionMenu({ label, entries, triggerRef, onClose, onChosen }: ActionMenuProps): ReactNode {
   return (
     <Popover
       triggerRef={triggerRef}
@@ -26,8 +27,9 @@ export function ActionMenu({ label, entries, triggerRef, onClose }: ActionMenuPr
         className="menu"
         autoFocus="first"
         onAction={(id) => {
+          const entry = entries.find((each) => each.id === id);
+          if (entry) onChosen(entry);
           onClose();
-          entries.find((entry) => entry.id === id)?.run();
         }}
       >
         {entries.map((entry) => (

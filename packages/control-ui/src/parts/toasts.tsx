@@ -7,6 +7,8 @@ import type { Toast } from '../state/app-state.ts';
 import { Button, IconButton } from './button.tsx';
 
 const SHOWN_MS = 6_000;
+/** What a timer of the browser can count. */
+const LONGEST_TIMER_MS = 2_147_483_647;
 const icons = { ok: 'check-circle', bad: 'x-circle', info: 'shield' } as const;
 
 export function Toasts(): ReactNode {
@@ -29,10 +31,17 @@ function ToastCard({ toast }: { readonly toast: Toast }): ReactNode {
     const timer = setTimeout(() => toasts.close(toast.id), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [stays, held, toast.id, toasts]);
+  // Also without a connection, when nobody tells that it has expired.
+  useEffect(() => {
+    if (toast.until === undefined) return;
+    const timer = setTimeout(() => toasts.close(toast.id), Math.min(LONGEST_TIMER_MS, Math.max(0, toast.until - Date.now())));
+    return () => clearTimeout(timer);
+  }, [toast.until, toast.id, toasts]);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: pointing at it only holds it; nothing can be done by that alone
     <div
       className={`toast toast-${toast.tone}`}
+      data-about={toast.about?.split(':', 1)[0]}
       onPointerEnter={() => setHeld(true)}
       onPointerLeave={() => setHeld(false)}
       onFocus={() => setHeld(true)}

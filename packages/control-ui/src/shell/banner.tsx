@@ -1,5 +1,5 @@
 // What a person has to know wherever they are: the connection is gone, or the gateway is not well.
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { clockTime } from '../chat/format.ts';
 import { useApp, usePage } from '../hooks/page-context.ts';
 import { useNow } from '../hooks/use-browser.ts';
@@ -9,9 +9,18 @@ import { Button } from '../parts/button.tsx';
 export function Banner(): ReactNode {
   const page = usePage();
   const connection = useApp((state) => state.connection);
-  const now = useNow(connection.kind === 'offline');
+  const isOffline = connection.kind === 'offline';
+  const now = useNow(isOffline);
+  const hadFocus = useRef(false);
+  // Who pressed "Try now" has no button any more when it has helped.
+  useEffect(() => {
+    if (isOffline || !hadFocus.current) return;
+    hadFocus.current = false;
+    if (document.activeElement === document.body) document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+  }, [isOffline]);
   return (
-    <div className="banner-place">
+    // biome-ignore lint/a11y/noStaticElementInteractions: only watches where the focus is
+    <div className="banner-place" onFocus={() => (hadFocus.current = true)} onBlur={() => (hadFocus.current = false)}>
       {connection.kind === 'offline' && (
         <div className="banner banner-warn">
           <Icon name="offline" />

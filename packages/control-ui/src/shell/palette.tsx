@@ -184,15 +184,16 @@ function useSessionEntries(typed: string): PaletteEntry[] {
     }, SEARCH_AFTER_MS);
     return () => clearTimeout(timer);
   }, [text, page]);
+  const ends = useApp((state) => state.ends);
   return useMemo(() => {
     const all = new Map([...sessionOrder(sessions), ...found].map((session) => [session.key, session]));
     return [...all.values()].map((session) => ({
       id: session.key,
       group: 'Sessions',
       label: sessionTitle(session),
-      detail: sessionStatus(session, false).words,
+      detail: sessionStatus(session, false, ends.get(session.key)).words,
       icon: 'chat' as const,
       run: () => navigate({ view: 'chat', sessionKey: session.key }),
     }));
-  }, [sessions, found]);
+  }, [sessions, found, ends]);
 }

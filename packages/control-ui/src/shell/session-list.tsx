@@ -141,7 +141,8 @@ interface RowProps extends Pick<RowsProps, 'actions'> {
 }
 
 export function SessionRow({ session, isCurrent, waits, now, onPicked, actions }: RowProps): ReactNode {
-  const status = sessionStatus(session, waits);
+  const end = useApp((state) => state.ends.get(session.key));
+  const status = sessionStatus(session, waits, end);
   const isNow = status.tone === 'accent' || status.tone === 'warn';
   return (
     <li className="session-row-place">

@@ -1,6 +1,7 @@
 // The frame around the views: navigation, the list of sessions beside the chat, keyboard, palette, help, messages. It
 // moves focus to the title of a view when the view changes, and keeps the count of what waits in the title of the page.
 import { lazy, type ReactNode, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { Approval } from '@tenon/protocol';
 import { useApp, usePage } from '../hooks/page-context.ts';
 import { useMedia, usePreferences, widths } from '../hooks/use-browser.ts';
 import { navigate, useRoute, wasReplaced } from '../hooks/use-route.ts';
@@ -37,7 +38,7 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }): ReactN
   if (route.view === 'chat' && route.sessionKey !== undefined) lastKey.current = route.sessionKey;
   const chatRoute: Route = { view: 'chat', sessionKey: lastKey.current };
 
-  useEntry(route);
+  const isEntering = useEntry(route);
   useTitle(route, pending.length);
   useFocusOnTitle(route, main);
   useApprovalToasts(route);
@@ -47,6 +48,7 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }): ReactN
       else if (shortcut === 'new-session') newSession();
       else if (shortcut === 'next' || shortcut === 'previous') moveInList(shortcut === 'next' ? 1 : -1);
       else if (shortcut === 'search') focusSearch();
+      else if (shortcut === 'compose') toComposer(lastKey.current);
       else if (shortcut === 'go-chat') navigate({ view: 'chat', sessionKey: lastKey.current });
       else navigate(goTo(shortcut));
     }, []),
@@ -70,6 +72,11 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }): ReactN
       <button type="button" className="skip-link" onClick={() => main.current?.focus()}>
         Skip to the content
       </button>
+      {route.view === 'chat' && (
+        <button type="button" className="skip-link" onClick={focusComposer}>
+          Skip to the message box
+        </button>
+      )}
       {!isPhone && (
         <SideNavigation
           iconsOnly={isNarrow || route.view === 'chat'}
@@ -96,8 +103,10 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }): ReactN
       )}
       <main id="main" ref={main} className="main" tabIndex={-1}>
         <Banner />
+        <Toasts />
         <Suspense fallback={<ViewLoading />}>
-          {route.view === 'chat' && (
+          {isEntering && <ViewLoading />}
+          {route.view === 'chat' && !isEntering && (
             <ChatView
               key={route.sessionKey ?? 'new'}
               sessionKey={route.sessionKey}
@@ -115,7 +124,6 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }): ReactN
         </Suspense>
       </main>
       {isPhone && <BottomNavigation current={route.view} pending={pending.length} chatRoute={chatRoute} />}
-      <Toasts />
       <Suspense fallback={null}>
         {overlay === 'palette' && <Palette onClose={() => setOverlay(undefined)} onHelp={() => setOverlay('help')} onSignOut={onSignOut} />}
         {overlay === 'help' && <Help onClose={() => setOverlay(undefined)} />}
@@ -132,19 +140,23 @@ function ViewLoading(): ReactNode {
   );
 }
 
-/** The address without a session opens the latest one, so that people are where they left off; a link that names one stays. */
-function useEntry(route: Route): void {
+/**
+ * The address without a session opens the latest one, so that people are where they left off; a link that names one stays.
+ * True until it is known which: an empty conversation that takes the first keys and goes away is worse than none.
+ */
+function useEntry(route: Route): boolean {
   const { store } = usePage();
-  const done = useRef(route.view !== 'chat' || route.sessionKey !== undefined || location.hash.startsWith('#/'));
-  const isReady = useApp((state) => state.sessions.loaded.kind === 'ready');
+  const [done, setDone] = useState(() => route.view !== 'chat' || route.sessionKey !== undefined || location.hash.startsWith('#/'));
+  const isReady = useApp((state) => state.sessions.loaded.kind !== 'loading');
   useEffect(() => {
-    if (done.current || !isReady) return;
-    done.current = true;
+    if (done || !isReady) return;
+    setDone(true);
     const latest = [...store.get().sessions.byKey.values()]
       .filter((session) => !session.archived)
       .sort((a, b) => b.updatedAt - a.updatedAt)[0];
     if (latest && location.hash === '') navigate({ view: 'chat', sessionKey: latest.key }, 'replace');
-  }, [isReady, store]);
+  }, [done, isReady, store]);
+  return !done && location.hash === '';
 }
 
 const viewTitles = {
@@ -166,21 +178,33 @@ function useTitle(route: Route, pending: number): void {
 }
 
 const MOST_FRAMES_FOR_A_VIEW = 300;
+/** Who sends the first message of a session gets the cursor back within these. */
+const FRAMES_OF_A_SENDER = 6;
 
 function useFocusOnTitle(route: Route, main: RefObject<HTMLElement | null>): void {
   const place = route.view === 'chat' ? `chat ${route.sessionKey ?? ''}` : route.view;
-  const before = useRef(place);
+  const before = useRef<string | undefined>(undefined);
   useEffect(() => {
     if (before.current === place) return;
+    // At first nobody has moved: only a session that the address names says where the person wants to be.
+    const isFirst = before.current === undefined;
     before.current = place;
-    if (wasReplaced()) return;
+    if (isFirst && !place.startsWith('chat agent:')) return;
+    const isOwn = wasReplaced();
     let frame = 0;
+    let framesOfOthers = isOwn ? FRAMES_OF_A_SENDER : 0;
     let triesLeft = MOST_FRAMES_FOR_A_VIEW;
     // The view may still be loading, and the one before it is hidden until then: the focus waits for a title that is seen.
     const isSeen = (element: Element | null | undefined) => element != null && element.getClientRects().length > 0;
     const look = (): void => {
       const title = main.current?.querySelector<HTMLElement>('h1');
       if (isSeen(document.activeElement?.closest('.composer'))) return;
+      // The page itself moved on: the focus is only picked up where it has fallen to nothing.
+      if (isOwn && document.activeElement !== document.body) return;
+      if (framesOfOthers-- > 0) {
+        frame = requestAnimationFrame(look);
+        return;
+      }
       if (title && isSeen(title) && !document.querySelector('dialog[open]')) title.focus({ preventScroll: true });
       else if (--triesLeft > 0) frame = requestAnimationFrame(look);
     };
@@ -189,7 +213,7 @@ function useFocusOnTitle(route: Route, main: RefObject<HTMLElement | null>): voi
   }, [place, main]);
 }
 
-/** A question that comes up in a session that is not open is said wherever the person is. */
+/** A question that comes up in a session that is not open is said wherever the person is, until it is answered or seen. */
 function useApprovalToasts(route: Route): void {
   const { store, toasts } = usePage();
   const approvals = useApp((state) => state.approvals);
@@ -200,17 +224,25 @@ function useApprovalToasts(route: Route): void {
     const pending = pendingApprovals(approvals);
     const fresh = known.current ? pending.filter((approval) => !known.current?.has(approval.id)) : [];
     known.current = new Set(approvals.byId.keys());
+    const isSeen = ({ sessionKey }: Approval) => shown === '*' || shown === sessionKey;
+    const unseen = new Set(pending.filter((approval) => !isSeen(approval)).map((approval) => toastOf(approval.id)));
+    toasts.closeAbout((about) => about.startsWith(APPROVAL_TOAST) && !unseen.has(about));
     for (const approval of fresh) {
-      if (shown === '*' || shown === approval.sessionKey) continue;
+      if (isSeen(approval)) continue;
       toasts.say({
         tone: 'info',
         title: approval.title,
         detail: `${approval.agentId}, ${sessionTitle(store.get().sessions.byKey.get(approval.sessionKey))}`,
         action: { label: 'Open', run: () => navigate({ view: 'approvals', id: approval.id }) },
+        about: toastOf(approval.id),
+        until: approval.expiresAt,
       });
     }
   }, [approvals, shown, toasts, store]);
 }
+
+const APPROVAL_TOAST = 'approval:';
+const toastOf = (id: string) => `${APPROVAL_TOAST}${id}`;
 
 function useKeyboard(onShortcut: (shortcut: Shortcut) => void): void {
   const { preferences } = usePreferences();
@@ -230,7 +262,9 @@ function useKeyboard(onShortcut: (shortcut: Shortcut) => void): void {
   }, [onShortcut, preferences.singleKeys]);
 }
 
-function goTo(shortcut: Exclude<Shortcut, 'palette' | 'help' | 'search' | 'new-session' | 'next' | 'previous' | 'go-chat'>): Route {
+function goTo(
+  shortcut: Exclude<Shortcut, 'palette' | 'help' | 'search' | 'compose' | 'new-session' | 'next' | 'previous' | 'go-chat'>,
+): Route {
   if (shortcut === 'go-approvals') return { view: 'approvals', id: undefined };
   if (shortcut === 'go-overview') return { view: 'overview' };
   return { view: shortcut === 'go-sessions' ? 'sessions' : 'settings' };
@@ -242,6 +276,23 @@ function moveInList(step: 1 | -1): void {
   // From where the focus is, else from what is open, else from the top.
   const from = at >= 0 ? at : rows.findIndex((row) => row.getAttribute('aria-current') === 'page');
   rows[Math.min(rows.length - 1, Math.max(0, from < 0 ? 0 : from + step))]?.focus();
+}
+
+function focusComposer(): boolean {
+  // Without a text field it is closed, and says why.
+  const place = document.querySelector<HTMLElement>('.composer textarea') ?? document.querySelector<HTMLElement>('.composer-closed');
+  place?.focus();
+  return place !== null;
+}
+
+function toComposer(lastKey: string | undefined): void {
+  if (focusComposer()) return;
+  navigate({ view: 'chat', sessionKey: lastKey });
+  let triesLeft = MOST_FRAMES_FOR_A_VIEW;
+  const look = (): void => {
+    if (!focusComposer() && --triesLeft > 0) requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
 }
 
 function focusSearch(): void {

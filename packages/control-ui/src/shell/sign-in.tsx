@@ -4,8 +4,9 @@ import { useApp, usePage } from '../hooks/page-context.ts';
 import { Icon, Mark } from '../icons.tsx';
 import { Button } from '../parts/button.tsx';
 import { Words } from '../parts/states.tsx';
+import type { Trouble } from '../state/trouble.ts';
 
-const LINK_COMMAND = 'tenon ui';
+const LINK_COMMAND = 'npx tenon ui';
 
 export function SignIn({ offline, onRetry }: { readonly offline?: boolean; readonly onRetry?: () => void }): ReactNode {
   const page = usePage();
@@ -17,7 +18,11 @@ export function SignIn({ offline, onRetry }: { readonly offline?: boolean; reado
   const [missing, setMissing] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const [inputId, errorId] = [useId(), useId()];
+  // A link that is no longer good says nothing about a token that nobody has typed.
+  const isLink = !missing && connection.kind === 'signed-out' && connection.refused === 'link' && error !== undefined;
   const words = missing ? { message: 'Paste the token first. `tenon token new` makes one.' } : error;
+
+  const isWrong = words !== undefined && !isLink;
 
   useEffect(() => {
     document.title = 'Sign in · Tenon';
@@ -44,12 +49,17 @@ export function SignIn({ offline, onRetry }: { readonly offline?: boolean; reado
         <h2>With the link from the terminal</h2>
         <p className="sign-in-text">Run this where the gateway runs. It prints a link that works once.</p>
         <CommandLine command={LINK_COMMAND} />
+        {isLink && words && (
+          <div role="alert">
+            <ErrorWords error={words} />
+          </div>
+        )}
         <p className="sign-in-or">
           <span>or</span>
         </p>
         <form onSubmit={submit}>
           <label htmlFor={inputId}>Access token</label>
-          <div className={`field${words ? ' field-bad' : ''}`}>
+          <div className={`field${isWrong ? ' field-bad' : ''}`}>
             <Icon name="key" />
             <input
               ref={input}
@@ -60,8 +70,8 @@ export function SignIn({ offline, onRetry }: { readonly offline?: boolean; reado
               autoCapitalize="none"
               spellCheck={false}
               maxLength={512}
-              aria-invalid={words !== undefined}
-              aria-describedby={words ? errorId : undefined}
+              aria-invalid={isWrong}
+              aria-describedby={isWrong ? errorId : undefined}
               onChange={(event) => {
                 setToken(event.target.value);
                 setMissing(false);
@@ -72,17 +82,11 @@ export function SignIn({ offline, onRetry }: { readonly offline?: boolean; reado
               <span className="visually-hidden"> the token</span>
             </button>
           </div>
-          <div id={errorId} role="alert">
-            {words && (
-              <p className="field-error">
-                <Icon name="x-circle" size={14} />
-                <span>
-                  <Words text={words.message} />
-                  {'code' in words && words.code && <code className="field-code"> {words.code}</code>}
-                </span>
-              </p>
-            )}
-          </div>
+          {!isLink && (
+            <div id={errorId} role="alert">
+              {words && <ErrorWords error={words} />}
+            </div>
+          )}
           <label className="check">
             <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.target.checked)} />
             Keep me signed in on this browser
@@ -102,6 +106,18 @@ export function SignIn({ offline, onRetry }: { readonly offline?: boolean; reado
         <span>The token is never put into an address. Signing out clears everything that this browser kept.</span>
       </p>
     </main>
+  );
+}
+
+function ErrorWords({ error }: { readonly error: Trouble }): ReactNode {
+  return (
+    <p className="field-error">
+      <Icon name="x-circle" size={14} />
+      <span>
+        <Words text={error.message} />
+        {error.code && <code className="field-code"> {error.code}</code>}
+      </span>
+    </p>
   );
 }
 

@@ -8,6 +8,7 @@ import type {
   Decision,
   Health,
   ModelInfo,
+  RunEnd,
   SandboxState,
   Scope,
   Session,
@@ -28,7 +29,12 @@ export type Connection =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'online' }
   | { readonly kind: 'offline'; readonly since: number; readonly retryAt: number | undefined; readonly error: Trouble }
-  | { readonly kind: 'signed-out'; readonly error?: Trouble | undefined };
+  | {
+      readonly kind: 'signed-out';
+      readonly error?: Trouble | undefined;
+      /** What was refused: the link, or the token unless told. */
+      readonly refused?: 'link' | undefined;
+    };
 
 export interface Identity {
   readonly version: string;
@@ -68,6 +74,10 @@ export interface Toast {
   readonly title: string;
   readonly detail?: string | undefined;
   readonly action?: { readonly label: string; readonly run: () => void } | undefined;
+  /** What it is about, such as the id of an approval: it goes when that is settled. */
+  readonly about?: string | undefined;
+  /** When it says nothing true any more. */
+  readonly until?: number | undefined;
 }
 
 export interface AppState {
@@ -83,6 +93,10 @@ export interface AppState {
   readonly status: Loaded<Status> | undefined;
   readonly sandbox: Loaded<SandboxState> | undefined;
   readonly usage: ReadonlyMap<string, Usage>;
+  /** How the last turn of a session ended, where this page was told. */
+  readonly ends: ReadonlyMap<string, RunEnd['kind']>;
+  /** Principals by their names, where this person may know them. */
+  readonly names: ReadonlyMap<string, string>;
   readonly toasts: readonly Toast[];
 }
 
@@ -109,6 +123,8 @@ export function emptyState(): AppState {
     status: undefined,
     sandbox: undefined,
     usage: new Map(),
+    ends: new Map(),
+    names: new Map(),
     toasts: [],
   };
 }

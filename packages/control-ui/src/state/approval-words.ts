@@ -1,17 +1,23 @@
 // Who asked and who decided, in words: a person is not known by the id of a token.
 import type { Approval } from '@tenon/protocol';
 
+type Names = ReadonlyMap<string, string>;
+
 /** The approval with names for the principals in it. What is answered is known by its id, which stays. */
-export function named(approval: Approval, own: string | undefined): Approval {
+export function named(approval: Approval, own: string | undefined, names: Names): Approval {
   const { principal, decidedBy } = approval;
-  return { ...approval, principal: nameOf(principal, own), ...(decidedBy === undefined ? {} : { decidedBy: nameOf(decidedBy, own) }) };
+  return {
+    ...approval,
+    principal: nameOf(principal, own, names),
+    ...(decidedBy === undefined ? {} : { decidedBy: nameOf(decidedBy, own, names) }),
+  };
 }
 
-const SHOWN = 6;
-
-function nameOf(principal: string, own: string | undefined): string {
+/** Without a name the whole id: two that begin alike must not look like one. */
+export function nameOf(principal: string, own: string | undefined, names: Names): string {
   if (principal === own) return 'you';
   const [, kind, id] = /^(token|device):(.+)$/.exec(principal) ?? [];
   if (kind === undefined || id === undefined) return principal;
-  return id.length > 2 * SHOWN ? `${kind} ${id.slice(0, SHOWN)}…` : `${kind} ${id}`;
+  const name = names.get(principal);
+  return name === undefined || name.trim() === '' ? `${kind} ${id}` : `${name} (${kind})`;
 }

@@ -3,8 +3,19 @@ import { test } from 'node:test';
 import type { Approval, Session } from '@tenon/protocol';
 import { type AppState, emptyState, pendingApprovals } from './app-state.ts';
 import { bounds } from './bounds.ts';
-import { approvalRequested, approvalResolved, sessionChanged, sessionOrder, touchChat, withApprovals, withSessions } from './changes.ts';
-import { groupSessions, listTime, sessionStatus, sessionTitle } from './session-words.ts';
+import {
+  approvalRequested,
+  approvalResolved,
+  chatChanged,
+  sessionChanged,
+  sessionOrder,
+  touchChat,
+  withApprovals,
+  withSessions,
+} from './changes.ts';
+import { forkTitle, groupSessions, listTime, sessionStatus, sessionTitle } from './session-words.ts';
+import { createStore } from './store.ts';
+import { createToasts } from './toasts.ts';
 
 function sessionOf(key: string, fields: Partial<Session> = {}): Session {
   return {
@@ -83,6 +94,45 @@ test('approvals are bounded, and none that waits is dropped', () => {
   const kept = withApprovals(emptyState().approvals, [approvalOf('waits'), ...many]);
   assert.equal(kept.byId.size, bounds.approvals);
   assert.equal(kept.byId.has('waits'), true);
+});
+
+test('a session says how its last turn ended where that is known, and not that a stopped one is done', () => {
+  const ended = (kind: 'completed' | 'aborted' | 'handled') =>
+    chatChanged({ sessionKey: 'agent:main:a', kind: 'ended', runId: 'r', end: { kind } }, 1);
+  const words = (state: AppState) => sessionStatus(sessionOf('a'), false, state.ends.get('agent:main:a')).words;
+  let state = emptyState();
+  assert.equal(words(state), 'Idle');
+  state = ended('completed')(state);
+  assert.equal(words(state), 'Done');
+  state = ended('aborted')(state);
+  assert.equal(words(state), 'Stopped');
+  assert.equal(words(ended('handled')(state)), 'Stopped', 'a command is no turn');
+});
+
+test('an open conversation whose session appears is read again', () => {
+  const open = touchChat('agent:main:a')(emptyState());
+  const made = sessionChanged({ key: 'agent:main:a', reason: 'create', session: sessionOf('a') });
+  assert.equal(made(open).chats.get('agent:main:a')?.stale, true);
+  const known = { ...open, sessions: withSessions(open.sessions, [sessionOf('a')]) };
+  assert.equal(made(known).chats.get('agent:main:a')?.stale, false);
+});
+
+test('the title of a fork tells it apart', () => {
+  assert.deepEqual(['Plants', 'Plants (fork)', 'Plants (fork 2)'].map(forkTitle), ['Plants (fork)', 'Plants (fork 2)', 'Plants (fork 3)']);
+  assert.equal(forkTitle('x'.repeat(200)).length, 200);
+});
+
+test('messages about something go when it is settled, and the others stay', () => {
+  const store = createStore(emptyState());
+  const toasts = createToasts(store);
+  toasts.say({ tone: 'info', title: 'A question', about: 'approval:1' });
+  toasts.say({ tone: 'info', title: 'Another', about: 'approval:2' });
+  toasts.say({ tone: 'ok', title: 'Deleted' });
+  toasts.closeAbout((about) => about === 'approval:1');
+  assert.deepEqual(
+    store.get().toasts.map((toast) => toast.title),
+    ['Another', 'Deleted'],
+  );
 });
 
 test('sessions are named, grouped and dated in words', () => {

@@ -15,7 +15,8 @@ export function sessionChanged({ key, reason, session }: EventPayload<'sessions.
     if (chat && reason === 'delete') {
       chats = new Map(chats);
       (chats as Map<string, ChatState>).delete(key);
-    } else if (chat && (reason === 'reset' || reason === 'import')) chats = new Map(chats).set(key, { ...chat, stale: true });
+    } else if (chat && (reason === 'reset' || reason === 'import' || (session && !state.sessions.byKey.has(key))))
+      chats = new Map(chats).set(key, { ...chat, stale: true });
     return sessions === state.sessions && chats === state.chats ? state : { ...state, sessions, chats };
   };
 }
@@ -69,7 +70,15 @@ function rank({ pinned, status }: Session): number {
 }
 
 export function chatChanged(event: EventPayload<'chat'>, now: number): Change {
-  return changeChat(event.sessionKey, (chat) => withChatEvent(chat, event, now));
+  const change = changeChat(event.sessionKey, (chat) => withChatEvent(chat, event, now));
+  return (state) => change(withEndOf(state, event));
+}
+
+// A command that was handled is no turn: it says nothing about the last one.
+function withEndOf(state: AppState, { sessionKey, kind, end }: EventPayload<'chat'>): AppState {
+  if (kind !== 'ended' || !end || end.kind === 'handled' || state.ends.get(sessionKey) === end.kind) return state;
+  const ends = new Map([...state.ends].slice(-bounds.sessions));
+  return { ...state, ends: ends.set(sessionKey, end.kind) };
 }
 
 export function runSaid(event: RunStream): Change {

@@ -29,10 +29,13 @@ export interface ChatActions {
   unqueue(key: string, runId: string): Promise<void>;
   /** Goes back to before a message; resolves with what it said. */
   rewind(key: string, entryId: string | undefined): Promise<string | undefined>;
+  /** Like `rewind`, with a way back in a message of the page; `onUndone` gets what the message said. */
+  goBack(key: string, entryId: string | undefined, onUndone: (text: string) => void): Promise<string | undefined>;
   decide(approval: Approval, decision: Decision): Promise<void>;
 }
 
 const TITLE_LENGTH = 60;
+const wentBack = (key: string) => `went-back:${key}`;
 
 export function createChatActions({ store, link, toasts, now }: ActionDeps): ChatActions {
   function setOutgoing(key: string, runId: string, change: (each: Outgoing) => Outgoing | undefined): void {
@@ -77,6 +80,28 @@ export function createChatActions({ store, link, toasts, now }: ActionDeps): Cha
     }
   }
 
+  async function rewind(key: string, entryId: string | undefined): Promise<string | undefined> {
+    try {
+      const { text } = await link().call('sessions.rewind', { key, ...(entryId === undefined ? {} : { entryId }) });
+      await link().readChat(key);
+      return text ?? '';
+    } catch (error) {
+      toasts.fail('The conversation could not go back', error);
+      return undefined;
+    }
+  }
+
+  async function goTo(key: string, entryId: string): Promise<boolean> {
+    try {
+      await link().call('sessions.branch', { key, entryId });
+      await link().readChat(key);
+      return true;
+    } catch (error) {
+      toasts.fail('The conversation could not be brought back', error);
+      return false;
+    }
+  }
+
   return {
     open(key) {
       const isKnown = store.get().chats.has(key);
@@ -106,6 +131,8 @@ export function createChatActions({ store, link, toasts, now }: ActionDeps): Cha
         void link().readChat(target);
       }
       store.update(changeChat(target, (chat) => ({ ...chat, outgoing: [...chat.outgoing, outgoing] })));
+      // The conversation goes on from there: the way back would leave this message behind.
+      toasts.closeAbout((about) => about === wentBack(target));
       // Not awaited for a new session: the conversation is shown while its first message is on its way.
       const delivered = deliver(target, outgoing);
       return key === undefined ? target : delivered;
@@ -139,15 +166,24 @@ export function createChatActions({ store, link, toasts, now }: ActionDeps): Cha
       }
     },
 
-    async rewind(key, entryId) {
-      try {
-        const { text } = await link().call('sessions.rewind', { key, ...(entryId === undefined ? {} : { entryId }) });
-        await link().readChat(key);
-        return text ?? '';
-      } catch (error) {
-        toasts.fail('The conversation could not go back', error);
-        return undefined;
-      }
+    rewind,
+
+    async goBack(key, entryId, onUndone) {
+      const leaf = store.get().chats.get(key)?.entries.at(-1)?.id;
+      const text = await rewind(key, entryId);
+      if (text === undefined || leaf === undefined) return text;
+      const undo = async () => {
+        if (await goTo(key, leaf)) onUndone(text);
+      };
+      toasts.closeAbout((about) => about === wentBack(key));
+      toasts.say({
+        tone: 'ok',
+        title: 'Went back to before this message',
+        detail: 'What came after it is kept in the session.',
+        action: { label: 'Undo', run: () => void undo() },
+        about: wentBack(key),
+      });
+      return text;
     },
 
     async decide(approval, decision) {

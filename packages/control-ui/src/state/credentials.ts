@@ -62,7 +62,7 @@ export async function exchangeCode(code: string, post: Post): Promise<SignedIn> 
   const { status, body } = answer;
   if (status === 200 && typeof body?.token === 'string') return { kind: 'token', token: body.token };
   const said = typeof body?.message === 'string' ? body.message : undefined;
-  const gone = 'This link was used already or has expired. `tenon ui` prints a fresh one.';
+  const gone = 'This link was used already or has expired. `npx tenon ui` prints a fresh one.';
   const message = status === 401 ? gone : (said ?? `The gateway answered with ${status}.`);
   return { kind: 'refused', error: { message, code: typeof body?.code === 'string' ? body.code : undefined } };
 }

@@ -250,6 +250,57 @@ test('a message that failed is sent again under the same id', async () => {
   await page.link().close();
 });
 
+test('a session that is not there is an empty one, and is read when it appears', async () => {
+  const { page, socket, frame } = await open();
+  page.chat.open(KEY);
+  await settle();
+  socket().refuse('chat.history', 'NOT_FOUND', 'Cannot find session');
+  await settle();
+  assert.equal(page.store.get().chats.get(KEY)?.loaded.kind, 'ready');
+  socket().event('sessions.changed', { key: KEY, reason: 'create', session });
+  frame();
+  await settle();
+  assert.equal(socket().requests('chat.history').length, 2);
+  socket().answer('chat.history', history());
+  await page.link().close();
+});
+
+test('going back offers a way to where the conversation was, until the next message', async () => {
+  const { page, socket } = await open();
+  page.chat.open(KEY);
+  await settle();
+  const said = {
+    id: 'e001',
+    parentId: null,
+    at: 1,
+    type: 'message',
+    message: { role: 'user', content: [{ type: 'text', text: 'hi' }], timestamp: 1 },
+  };
+  socket().answer('chat.history', history([said]));
+  await settle();
+  const goBack = async () => {
+    const going = page.chat.goBack(KEY, 'e001', () => undefined);
+    await settle();
+    socket().answer('sessions.rewind', { leafId: null, text: 'hi' });
+    await settle();
+    socket().answer('chat.history', history());
+    assert.equal(await going, 'hi');
+  };
+  await goBack();
+  page.store.get().toasts.at(-1)?.action?.run();
+  await settle();
+  assert.equal(socket().requests('sessions.branch')[0]?.params.entryId, 'e001');
+  socket().answer('sessions.branch', { leafId: 'e001' });
+  await settle();
+  socket().answer('chat.history', history([said]));
+  await settle();
+  await goBack();
+  assert.equal(page.store.get().toasts.length, 1);
+  void page.chat.send(KEY, { text: 'on', images: [] });
+  assert.equal(page.store.get().toasts.length, 0);
+  await page.link().close();
+});
+
 test('signing out forgets everything and revokes', async () => {
   const { page } = await open();
   await page.signOut();

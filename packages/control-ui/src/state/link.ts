@@ -74,6 +74,8 @@ export function openLink(deps: LinkDeps): Link {
   let waiting: Change[] = [];
   let scheduled = false;
   let everConnected = false;
+  /** Principals whose names were asked for. */
+  const asked = new Set<string>();
   /** Conversations that are being read, with the entries that arrived meanwhile. */
   const reading = new Map<string, Entry[]>();
 
@@ -105,8 +107,14 @@ export function openLink(deps: LinkDeps): Link {
       if (event.kind === 'ended') void readUsage(event.sessionKey);
     }),
     client.on('agent', (event) => apply(runSaid(event))),
-    client.on('approval.requested', (event) => apply(approvalRequested(event))),
-    client.on('approval.resolved', (event) => apply(approvalResolved(event, now()))),
+    client.on('approval.requested', (event) => {
+      apply(approvalRequested(event));
+      needName(event.approval.principal);
+    }),
+    client.on('approval.resolved', (event) => {
+      apply(approvalResolved(event, now()));
+      if (event.decidedBy !== undefined) needName(event.decidedBy);
+    }),
     client.on('health', (health) => apply((state) => ({ ...state, health }))),
     client.on('snapshot-required', () => void readEverything()),
     client.onGap(({ action }) => {
@@ -152,7 +160,23 @@ export function openLink(deps: LinkDeps): Link {
   async function readEverything(): Promise<void> {
     store.update(forgetStreams);
     flush();
-    await Promise.all([readSessions(), readApprovals(), readTables()]);
+    await Promise.all([readSessions(), readApprovals(), readTables(), readNames()]);
+  }
+
+  async function readNames(): Promise<void> {
+    if (!store.get().identity?.scopes.has('operator.pairing')) return;
+    // Without names the ids are shown whole.
+    const result = await call('tokens.list', {}).catch(() => undefined);
+    if (result) store.update((state) => ({ ...state, names: new Map(result.tokens.map(({ id, name }) => [`token:${id}`, name])) }));
+  }
+
+  // A token that was made since the names were read; asked for once, because one that is gone for good stays without a name.
+  function needName(principal: string): void {
+    const { names, identity } = store.get();
+    if (!principal.startsWith('token:') || principal === identity?.principal || names.has(principal) || asked.has(principal)) return;
+    if (asked.size >= bounds.approvals) asked.clear();
+    asked.add(principal);
+    void readNames();
   }
 
   async function readSessions(): Promise<void> {
@@ -238,7 +262,12 @@ export function openLink(deps: LinkDeps): Link {
       void readUsage(key);
     } catch (error) {
       store.update(
-        changeChat(key, (chat) => (chat.loaded.kind === 'ready' ? chat : { ...chat, loaded: { kind: 'failed', error: troubleOf(error) } })),
+        changeChat(key, (chat) => {
+          const trouble = troubleOf(error);
+          if (chat.loaded.kind === 'ready') return chat;
+          // One that is not there is empty: it is made with its first message, and is read again when it appears.
+          return { ...chat, loaded: trouble.code === 'NOT_FOUND' ? { kind: 'ready' } : { kind: 'failed', error: trouble } };
+        }),
       );
     } finally {
       reading.delete(key);

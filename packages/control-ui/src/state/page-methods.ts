@@ -14,6 +14,7 @@ export const pageMethods = [
   'commands.list',
   'models.list',
   'models.probe',
+  'sessions.branch',
   'sessions.create',
   'sessions.delete',
   'sessions.export',
@@ -24,6 +25,7 @@ export const pageMethods = [
   'sessions.patch',
   'sessions.rewind',
   'status',
+  'tokens.list',
   'tools.catalog',
   'usage.get',
 ] as const satisfies readonly MethodName[];

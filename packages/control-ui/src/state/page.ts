@@ -66,11 +66,11 @@ export function createPage(deps: PageDeps): Page {
     });
   }
 
-  function leave(error?: Trouble): void {
+  function leave(error?: Trouble, refused?: 'link'): void {
     void link?.close();
     link = undefined;
     token = undefined;
-    store.update(() => ({ ...emptyState(), connection: { kind: 'signed-out', error } }));
+    store.update(() => ({ ...emptyState(), connection: { kind: 'signed-out', error, refused } }));
   }
 
   const actionDeps = { store, link: needLink, toasts, post: deps.post, token: () => token ?? '', now: deps.now };
@@ -91,7 +91,7 @@ export function createPage(deps: PageDeps): Page {
       if (answer.kind === 'refused') {
         // A link that was used before, opened by somebody who is signed in already, is no reason to throw them out.
         const kept = storedToken(deps.shelves);
-        return kept === undefined ? leave(answer.error) : connect(kept);
+        return kept === undefined ? leave(answer.error, 'link') : connect(kept);
       }
       keepToken(deps.shelves, answer.token, true);
       connect(answer.token);

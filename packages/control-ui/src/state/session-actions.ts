@@ -3,6 +3,7 @@ import type { Session } from '@tenon/protocol';
 import { withoutSession, withSessions } from './changes.ts';
 import type { ActionDeps } from './actions.ts';
 import { randomId } from './ids.ts';
+import { forkTitle, sessionTitle } from './session-words.ts';
 import { troubleOf } from './trouble.ts';
 
 export interface SessionActions {
@@ -103,7 +104,12 @@ export function createSessionActions({ store, link, toasts, post, token }: Actio
 
     async fork(key, entryId) {
       try {
-        const { session } = await link().call('sessions.fork', { key, ...(entryId === undefined ? {} : { entryId }) });
+        const original = store.get().sessions.byKey.get(key);
+        const { session } = await link().call('sessions.fork', {
+          key,
+          ...(entryId === undefined ? {} : { entryId }),
+          ...(original ? { title: forkTitle(sessionTitle(original)) } : {}),
+        });
         take([session]);
         return session.key;
       } catch (error) {

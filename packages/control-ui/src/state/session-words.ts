@@ -1,5 +1,5 @@
 // How a session is named and grouped in lists.
-import { DEFAULT_AGENT_ID, type Session, visible } from '@tenon/protocol';
+import { DEFAULT_AGENT_ID, type RunEnd, type Session, visible } from '@tenon/protocol';
 import type { IconName } from '../icons.tsx';
 
 const DAY_MS = 86_400_000;
@@ -13,6 +13,16 @@ export function sessionTitle(session: Pick<Session, 'key' | 'title'> | undefined
   return /^[A-Za-z0-9_-]{16,}$/.test(rest) ? 'New session' : rest;
 }
 
+const LONGEST_TITLE = 200;
+
+/** Two rows with one title cannot be told apart. */
+export function forkTitle(title: string): string {
+  const [, stem = title, count] = /^(.*) \(fork(?: (\d{1,4}))?\)$/s.exec(title) ?? [];
+  const isFork = stem !== title;
+  const ending = isFork ? ` (fork ${Number(count ?? 1) + 1})` : ' (fork)';
+  return stem.slice(0, LONGEST_TITLE - ending.length) + ending;
+}
+
 export function agentOf(sessionKey: string | undefined): string {
   return sessionKey?.split(':')[1] ?? DEFAULT_AGENT_ID;
 }
@@ -24,13 +34,19 @@ export interface StatusWords {
   readonly turning?: boolean;
 }
 
-export function sessionStatus(session: Session, waits: boolean): StatusWords {
+/** @param end How its last turn ended, where that is known. */
+export function sessionStatus(session: Session, waits: boolean, end?: RunEnd['kind']): StatusWords {
   if (waits || session.status === 'waiting') return { icon: 'shield', words: 'Waits for your decision', tone: 'warn' };
   if (session.status === 'running') return { icon: 'spinner', words: 'Answering', tone: 'accent', turning: true };
   if (session.status === 'queued') return { icon: 'queue', words: 'A message waits', tone: 'accent' };
   if (session.status === 'failed') return { icon: 'x-circle', words: 'The last turn failed', tone: 'bad' };
   if (session.updatedAt === session.createdAt) return { icon: 'chat', words: 'New', tone: 'plain' };
-  return { icon: 'check', words: 'Done', tone: 'plain' };
+  if (end === 'completed') return { icon: 'check', words: 'Done', tone: 'plain' };
+  if (end === 'aborted') return { icon: 'stop', words: 'Stopped', tone: 'plain' };
+  if (end === 'refused') return { icon: 'blocked', words: 'Refused', tone: 'plain' };
+  if (end === 'step_limit' || end === 'cost_limit') return { icon: 'warning', words: 'Stopped at a limit', tone: 'plain' };
+  if (end === 'failed' || end === 'internal_error') return { icon: 'x-circle', words: 'The last turn failed', tone: 'bad' };
+  return { icon: 'chat', words: 'Idle', tone: 'plain' };
 }
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });

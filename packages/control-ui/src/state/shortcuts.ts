@@ -4,6 +4,7 @@ export type Shortcut =
   | 'palette'
   | 'help'
   | 'search'
+  | 'compose'
   | 'new-session'
   | 'next'
   | 'previous'
@@ -28,7 +29,7 @@ export interface KeyContext {
   readonly now: number;
 }
 
-const SINGLE: Readonly<Record<string, Shortcut>> = { '?': 'help', '/': 'search', n: 'new-session', j: 'next', k: 'previous' };
+const SINGLE: Readonly<Record<string, Shortcut>> = { '?': 'help', '/': 'search', c: 'compose', n: 'new-session', j: 'next', k: 'previous' };
 const AFTER_G: Readonly<Record<string, Shortcut>> = {
   c: 'go-chat',
   o: 'go-overview',
@@ -68,6 +69,7 @@ export const keyboardMap: readonly { readonly title: string; readonly rows: read
       { keys: ['Ctrl K'], what: 'Search or run; Cmd K on a Mac', always: true },
       { keys: ['?'], what: 'This map' },
       { keys: ['/'], what: 'Search sessions' },
+      { keys: ['c'], what: 'Go to the message box' },
       { keys: ['n'], what: 'New session' },
       { keys: ['j', 'k'], what: 'Next and previous in a list' },
       { keys: ['g', 'c'], what: 'Go to chat' },
@@ -80,7 +82,9 @@ export const keyboardMap: readonly { readonly title: string; readonly rows: read
   {
     title: 'In a chat',
     rows: [
-      { keys: ['Ctrl Enter'], what: 'Send, or queue while the agent works', always: true },
+      { keys: ['Enter'], what: 'Send, or queue while the agent works; on a touch screen, Ctrl Enter', always: true },
+      { keys: ['Shift Enter'], what: 'New line', always: true },
+      { keys: ['←', '→'], what: 'Next and previous action of a message', always: true },
       { keys: ['Esc', 'Esc'], what: 'Stop the turn', always: true },
       { keys: ['Alt ↑'], what: 'Take back your last message and change it', always: true },
     ],

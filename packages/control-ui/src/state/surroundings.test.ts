@@ -127,6 +127,7 @@ test('keys mean nothing while somebody types, with an input method, or when swit
   const press = (key: string, more: object = {}) => ({ key, ctrlKey: false, metaKey: false, altKey: false, isComposing: false, ...more });
   const context: KeyContext = { typing: false, singleKeys: true, now: 1_000 };
   assert.equal(read(press('n'), context), 'new-session');
+  assert.equal(read(press('c'), context), 'compose');
   assert.equal(read(press('n'), { ...context, typing: true }), undefined);
   assert.equal(read(press('n', { isComposing: true }), context), undefined);
   assert.equal(read(press('n'), { ...context, singleKeys: false }), undefined);
@@ -187,6 +188,9 @@ test('the words around a conversation', () => {
 
 test('principals have names that people can tell apart', () => {
   const approval = { id: 'a', principal: 'token:0123456789abcdefgh', decidedBy: 'token:mine' } as Parameters<typeof named>[0];
-  assert.deepEqual([named(approval, 'token:mine').decidedBy, named(approval, 'token:mine').principal], ['you', 'token 012345…']);
-  assert.equal(named({ ...approval, principal: 'operator' }, undefined).principal, 'operator');
+  const mine = named(approval, 'token:mine', new Map());
+  assert.deepEqual([mine.decidedBy, mine.principal], ['you', 'token 0123456789abcdefgh'], 'an id is shown whole');
+  const names = new Map([['token:0123456789abcdefgh', 'The laptop in the kitchen']]);
+  assert.equal(named(approval, 'token:mine', names).principal, 'The laptop in the kitchen (token)');
+  assert.equal(named({ ...approval, principal: 'operator' }, undefined, names).principal, 'operator');
 });

@@ -9,6 +9,8 @@ export interface Toasts {
   /** What was tried, and the error. */
   fail(title: string, error: unknown): void;
   close(id: number): void;
+  /** Closes those about something that is settled. */
+  closeAbout(isSettled: (about: string) => boolean): void;
 }
 
 export function createToasts(store: Store<AppState>): Toasts {
@@ -22,6 +24,12 @@ export function createToasts(store: Store<AppState>): Toasts {
     fail(title, error) {
       const { message, code } = troubleOf(error);
       say({ tone: 'bad', title, detail: code === undefined ? message : `${message} (${code})` });
+    },
+    closeAbout(isSettled) {
+      store.update((state) => {
+        const left = state.toasts.filter(({ about }) => about === undefined || !isSettled(about));
+        return left.length === state.toasts.length ? state : { ...state, toasts: left };
+      });
     },
     close: (id) => store.update((state) => ({ ...state, toasts: state.toasts.filter((each) => each.id !== id) })),
   };

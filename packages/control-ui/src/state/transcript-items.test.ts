@@ -72,6 +72,7 @@ test('how a call ended is read from its result', () => {
   };
   assert.equal(stateOf({ isError: true }), 'failed');
   assert.equal(stateOf({ isError: true, details: { outcome: 'denied' } }), 'denied');
+  assert.equal(stateOf({ isError: true, details: { outcome: 'blocked' } }), 'blocked');
   assert.equal(stateOf({ isError: true, details: { outcome: 'interrupted' } }), 'interrupted');
 });
 

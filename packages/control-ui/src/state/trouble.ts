@@ -18,7 +18,7 @@ export function troubleOf(error: unknown): Trouble {
 const connectionWords = {
   UNREACHABLE: 'The gateway does not answer. Look whether it runs, with `tenon status`.',
   LOST: 'The connection to the gateway broke.',
-  REVOKED: 'This sign-in was revoked. Make a new link with `tenon open`, or sign in with another token.',
+  REVOKED: 'This sign-in was revoked. Make a new link with `npx tenon ui`, or sign in with another token.',
   CLOSED: 'You are signed out.',
 } as const;
 

@@ -25,7 +25,8 @@ export function ApprovalsView({ id }: { readonly id: string | undefined }): Reac
   const [rules, setRules] = useState(false);
   const pending = useMemo(() => pendingApprovals(approvals), [approvals]);
   const principal = useApp((state) => state.identity?.principal);
-  const decided = useMemo(() => decidedApprovals(approvals).map((each) => named(each, principal)), [approvals, principal]);
+  const names = useApp((state) => state.names);
+  const decided = useMemo(() => decidedApprovals(approvals).map((each) => named(each, principal, names)), [approvals, principal, names]);
   const now = useNow(pending.length > 0);
   // Beside the list something is always open; over it, only what was asked for.
   const shown = approvals.byId.get(id ?? '') ?? (isNarrow && !isPhone ? undefined : pending[0]);
@@ -201,10 +202,11 @@ function Detail({
   const session = useApp((state) => state.sessions.byKey.get(approval.sessionKey));
   const isOffline = useApp((state) => state.connection.kind === 'offline');
   const principal = useApp((state) => state.identity?.principal);
+  const names = useApp((state) => state.names);
   return (
     <ApprovalCard
       key={approval.id}
-      approval={named(approval, principal)}
+      approval={named(approval, principal, names)}
       now={now}
       variant="detail"
       onDecide={(each, decision) => void page.chat.decide(each, decision)}

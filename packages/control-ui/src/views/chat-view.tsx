@@ -46,18 +46,22 @@ export function ChatView({ sessionKey, onShowSessions, sessionsIcon }: ChatViewP
   const isPhone = useMedia(widths.phone);
   const agent = useAgent(sessionKey);
   const principal = useApp((state) => state.identity?.principal);
+  const names = useApp((state) => state.names);
   const own = useMemo(
-    () => [...approvals.byId.values()].filter((each) => each.sessionKey === sessionKey).map((each) => named(each, principal)),
-    [approvals, sessionKey, principal],
+    () => [...approvals.byId.values()].filter((each) => each.sessionKey === sessionKey).map((each) => named(each, principal, names)),
+    [approvals, sessionKey, principal, names],
   );
   const waits = own.some((approval) => approval.state === 'pending');
   const busy = chat !== undefined && isBusy(chat);
   const isOffline = useApp((state) => state.connection.kind === 'offline');
   const now = useNow(true, busy || waits || isOffline ? 1_000 : 20_000);
 
+  // Also when it was deleted elsewhere while it is open: it is an empty one then.
+  const isKnown = chat !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: opened again when it was forgotten
   useEffect(() => {
     if (sessionKey !== undefined) page.chat.open(sessionKey);
-  }, [sessionKey, page]);
+  }, [sessionKey, page, isKnown]);
 
   const items = useMemo(
     () => (chat ? transcriptItems({ chat, approvals: own, deciding: approvals.deciding, agent: agent.name }) : []),
@@ -229,7 +233,10 @@ function useComposer(sessionKey: string | undefined, agent: Agent) {
 
   async function editFrom(entryId: string | undefined): Promise<void> {
     if (sessionKey === undefined) return;
-    const taken = await page.chat.rewind(sessionKey, entryId);
+    const taken = await page.chat.goBack(sessionKey, entryId, (said) => {
+      // What was changed since then is the person's own.
+      if (drafts.get(place) === said) change('');
+    });
     if (taken === undefined) return;
     change(taken);
     document.querySelector<HTMLElement>('.composer textarea')?.focus();

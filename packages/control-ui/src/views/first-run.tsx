@@ -1,8 +1,9 @@
 // A conversation in which nothing was said yet: what is ready, and what can be asked.
 import type { ReactNode } from 'react';
 import { useApp } from '../hooks/page-context.ts';
+import { useMedia, usePreferences } from '../hooks/use-browser.ts';
 import { Icon, type IconName, Mark } from '../icons.tsx';
-import { Button, Pill } from '../parts/button.tsx';
+import { Button, Kbd, Pill } from '../parts/button.tsx';
 
 /** Each shows something else of the demo model: an answer, a tool that reads, a tool that asks first, the way to a real model. */
 const examples = ['What are you?', 'List the files', 'Write a note: water the plants', 'How do I add a real model?'];
@@ -11,6 +12,9 @@ export function FirstRun({ agent, onExample }: { readonly agent: string; readonl
   const isFirst = useApp((state) => state.sessions.loaded.kind === 'ready' && state.sessions.byKey.size === 0);
   const models = useApp((state) => state.models);
   const mayWrite = useApp((state) => state.identity?.scopes.has('operator.write') === true && state.connection.kind === 'online');
+  const { singleKeys } = usePreferences().preferences;
+  // A phone has neither Shift+Enter nor a map.
+  const hasKeys = !useMedia('(pointer: coarse)') && isFirst;
   const hasOwnModel = models.kind === 'ready' && models.value.some((model) => model.id !== 'demo' && model.usable);
   const isDemo = models.kind === 'ready' && !hasOwnModel;
   return (
@@ -62,6 +66,17 @@ export function FirstRun({ agent, onExample }: { readonly agent: string; readonl
             </li>
           ))}
         </ul>
+        {hasKeys && (
+          <p className="meta first-run-keys">
+            Enter sends, Shift+Enter makes a new line.
+            {singleKeys && (
+              <>
+                {' '}
+                Outside the message box, press <Kbd>?</Kbd> for the keyboard map.
+              </>
+            )}
+          </p>
+        )}
       </div>
     </div>
   );

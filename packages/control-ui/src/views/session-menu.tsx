@@ -41,9 +41,21 @@ export function useSessionMenu(session: Session | undefined, where: 'chat' | 'li
     const made = await page.sessions.fork(key);
     if (made !== undefined) navigate({ view: 'chat', sessionKey: made });
   }
+  async function copyCommand(): Promise<void> {
+    const command = `npx tenon chat --session ${key}`;
+    try {
+      await navigator.clipboard.writeText(command);
+      page.toasts.say({ tone: 'ok', title: 'Copied', detail: command });
+    } catch {
+      // The browser refuses on an origin that is not safe: then it can be read and typed.
+      page.toasts.say({ tone: 'info', title: 'The browser does not allow copying here', detail: command });
+    }
+  }
   async function remove(): Promise<void> {
     if (!(await page.sessions.remove(key))) return;
     if (where === 'chat') navigate({ view: 'chat', sessionKey: undefined });
+    // Its row is gone, and the button with it.
+    else document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
     page.toasts.say({ tone: 'ok', title: `Deleted ${title}` });
   }
 
@@ -56,6 +68,7 @@ export function useSessionMenu(session: Session | undefined, where: 'chat' | 'li
       run: () => void page.sessions.patch(key, { pinned: !session.pinned }),
     },
     { id: 'fork', label: 'Fork', icon: 'branch', run: () => void fork() },
+    { id: 'command', label: 'Copy terminal command', icon: 'terminal', run: () => void copyCommand() },
     { id: 'export', label: 'Export', icon: 'download', run: () => void exportSession() },
     { id: 'archive', label: session.archived ? 'Take out of the archive' : 'Archive', icon: 'archive', run: () => void archive() },
     { id: 'delete', label: 'Delete', icon: 'trash', danger: true, run: () => setOpen('delete') },

@@ -58,7 +58,7 @@ export function SettingsView({ onSignOut }: { readonly onSignOut: () => void }):
       {asked && (
         <Confirm title={`Sign out of ${location.host}?`} action="Sign out" onClose={() => setAsked(false)} onConfirm={onSignOut}>
           <p>
-            This browser forgets its token, what you typed and your choices here. <code>tenon ui</code> prints a link to come back.
+            This browser forgets its token, what you typed and your choices here. <code>npx tenon ui</code> prints a link to come back.
           </p>
         </Confirm>
       )}
