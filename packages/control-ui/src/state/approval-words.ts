@@ -13,11 +13,18 @@ export function named(approval: Approval, own: string | undefined, names: Names)
   };
 }
 
+/** Names for principals: two tokens with one name, such as those of two browsers, are told apart by their ids. */
+export function namesOf(tokens: readonly { readonly id: string; readonly name: string }[]): Names {
+  const counts = Map.groupBy(tokens, ({ name }) => name);
+  const words = ({ id, name }: { readonly id: string; readonly name: string }) =>
+    counts.get(name)!.length > 1 ? `${name} (token ${id})` : `${name} (token)`;
+  return new Map(tokens.filter(({ name }) => name.trim() !== '').map((token) => [`token:${token.id}`, words(token)]));
+}
+
 /** Without a name the whole id: two that begin alike must not look like one. */
 export function nameOf(principal: string, own: string | undefined, names: Names): string {
   if (principal === own) return 'you';
   const [, kind, id] = /^(token|device):(.+)$/.exec(principal) ?? [];
   if (kind === undefined || id === undefined) return principal;
-  const name = names.get(principal);
-  return name === undefined || name.trim() === '' ? `${kind} ${id}` : `${name} (${kind})`;
+  return names.get(principal) ?? `${kind} ${id}`;
 }

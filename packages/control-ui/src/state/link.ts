@@ -3,6 +3,7 @@
 import { type Client, type ClientState, createClient, type SocketConstructor } from '@tenon/client';
 import { expandScopes, type Entry, type HelloOk, type Params, type Result } from '@tenon/protocol';
 import type { AppState, Connection, Loaded } from './app-state.ts';
+import { namesOf } from './approval-words.ts';
 import { bounds } from './bounds.ts';
 import {
   approvalRequested,
@@ -158,7 +159,8 @@ export function openLink(deps: LinkDeps): Link {
   }
 
   async function readEverything(): Promise<void> {
-    store.update(forgetStreams);
+    // How turns ended meanwhile was told to nobody.
+    store.update((state) => ({ ...forgetStreams(state), ends: new Map() }));
     flush();
     await Promise.all([readSessions(), readApprovals(), readTables(), readNames()]);
   }
@@ -167,7 +169,7 @@ export function openLink(deps: LinkDeps): Link {
     if (!store.get().identity?.scopes.has('operator.pairing')) return;
     // Without names the ids are shown whole.
     const result = await call('tokens.list', {}).catch(() => undefined);
-    if (result) store.update((state) => ({ ...state, names: new Map(result.tokens.map(({ id, name }) => [`token:${id}`, name])) }));
+    if (result) store.update((state) => ({ ...state, names: namesOf(result.tokens) }));
   }
 
   // A token that was made since the names were read; asked for once, because one that is gone for good stays without a name.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { named } from './approval-words.ts';
+import { named, namesOf } from './approval-words.ts';
 import { closedReason, runPill, usageWords } from './chat-words.ts';
 import { emptyChat } from './chat-state.ts';
 import { createPost, exchangeCode, forgetEverything, keepToken, type Shelf, storedToken } from './credentials.ts';
@@ -190,7 +190,12 @@ test('principals have names that people can tell apart', () => {
   const approval = { id: 'a', principal: 'token:0123456789abcdefgh', decidedBy: 'token:mine' } as Parameters<typeof named>[0];
   const mine = named(approval, 'token:mine', new Map());
   assert.deepEqual([mine.decidedBy, mine.principal], ['you', 'token 0123456789abcdefgh'], 'an id is shown whole');
-  const names = new Map([['token:0123456789abcdefgh', 'The laptop in the kitchen']]);
+  const names = namesOf([
+    { id: '0123456789abcdefgh', name: 'The laptop in the kitchen' },
+    { id: 'b1', name: 'web page' },
+    { id: 'b2', name: 'web page' },
+  ]);
+  assert.deepEqual([names.get('token:b1'), names.get('token:b2')], ['web page (token b1)', 'web page (token b2)']);
   assert.equal(named(approval, 'token:mine', names).principal, 'The laptop in the kitchen (token)');
   assert.equal(named({ ...approval, principal: 'operator' }, undefined, names).principal, 'operator');
 });

@@ -72,7 +72,7 @@ export function FirstRun({ agent, onExample }: { readonly agent: string; readonl
             {singleKeys && (
               <>
                 {' '}
-                Outside the message box, press <Kbd>?</Kbd> for the keyboard map.
+                Press <Kbd>?</Kbd> outside the box for the keyboard map.
               </>
             )}
           </p>
