@@ -400,6 +400,7 @@ describe('conversations in the terminal', () => {
       chat.write('Write a note: from the terminal\r');
       const asked = await chat.until(/a allow once · d deny · ! always[\s\S]*answer › /);
       assert.match(asked, /\? .*notes\/from-the-terminal\.md/);
+      assert.match(asked, /\? write {2}(\S+ {2})?waits for you/);
       assert.match(asked, /asked by {2,}write of agent main in agent:main:tty/);
       // Enter alone and a word that is no answer are not taken for one.
       chat.since();

@@ -32,10 +32,12 @@ export function usageError(message: string, hint?: string): CliError {
   return new CliError('USAGE', exitCodes.usage, message, hint);
 }
 
-/** A word that is none of the known ones: the nearest of them is the hint, else `otherwise`. */
+/** A word that is none of the known ones: the only one that begins with it is the hint, or the nearest, else `otherwise`. */
 export async function unknownWord(message: string, typed: string, known: Iterable<string>, otherwise?: string): Promise<CliError> {
   const { nearest } = await import('../kernel/nearest.ts');
-  const candidate = nearest(typed, known);
+  const words = [...known];
+  const begun = typed.length < 2 ? [] : words.filter((word) => word.startsWith(typed));
+  const candidate = begun.length === 1 ? begun[0] : nearest(typed, words);
   return usageError(message, candidate === undefined ? otherwise : `did you mean ${quoted(candidate)}?`);
 }
 

@@ -195,6 +195,7 @@ test('a mistyped command or option is met with a suggestion', async (t) => {
     [['comp'], 'completion'],
     [['session', 'ls', '--serach', 'x'], '--search'],
     [['config', 'get', 'gateway.prot'], 'gateway.port'],
+    [['config', 'get', 'gateway.shutdown'], 'gateway.shutdownBudgetMs'],
     [['call', 'sesions.list'], 'sessions.list'],
     [['events', '--only', 'sesions.changed'], 'sessions.changed'],
   ] as const) {

@@ -230,7 +230,7 @@ async function needsConsent(
 async function report(
   { out, io, options }: RunContext,
   { runId, sessionKey }: Accepted,
-  { run: record, end, text: said = '', steps }: Result<'agent.wait'>,
+  { run: record, end, text: said = '' }: Result<'agent.wait'>,
   tools: readonly ToolReport[],
   interrupted: boolean,
 ): Promise<number> {
@@ -247,7 +247,6 @@ async function report(
     ...(how === undefined ? {} : { end: how }),
     text: said,
     usage: record.usage,
-    ...(steps === undefined ? {} : { steps }),
     tools,
   };
   if (options.streamJson) out.line(jsonLine({ event: 'result', payload: result }));
