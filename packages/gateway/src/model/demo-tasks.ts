@@ -100,7 +100,9 @@ export function tellResult(result: ToolResultMessage, args: JsonObject): string 
   if (!result.isError && /^\[[^\n]*\]$/.test(output)) return `\`${result.toolName}\` says: ${quote(output.slice(1, -1))}.`;
   if (!result.isError) return task ? task.tell(args, output) : `\`${result.toolName}\` answered:\n\n${fenced(output)}`;
   if (/\b(denied|deny|declined|refused|rejected|not approved|expired)\b/i.test(output)) {
-    return `Nothing was done: \`${result.toolName}\` was not allowed. ${quote(output)}`;
+    // What follows is advice for models.
+    const [why = ''] = output.split('. ', 1);
+    return `Nothing was done: \`${result.toolName}\` was not allowed. ${quote(why)}`;
   }
   return `That did not work. \`${result.toolName}\` says: ${quote(output) || 'nothing more'}`;
 }
