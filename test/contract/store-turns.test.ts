@@ -81,7 +81,7 @@ onBothEngines('what was under way when the store was closed is there when it is 
   assert.deepEqual(
     runs.map(({ run, content, options, principal }) => [run.runId, run.state, content, options, principal]),
     [
-      ['r1', 'running', [{ type: 'text', text: 'say r1' }], { thinking: 'low' }, 'token:asker'],
+      ['r1', 'running', [{ type: 'text', text: 'say r1' }], { thinking: 'low', startsSession: true }, 'token:asker'],
       ['r2', 'queued', [{ type: 'text', text: 'say r2' }], { thinking: 'low' }, 'token:asker'],
     ],
   );

@@ -203,6 +203,13 @@ export const turnScript: readonly Step[] = [
   ['read', 'runs.open', { limit: 1 }],
   ['read', 'runs.open', (last) => ({ limit: 10, after: last('runs.open').next ?? 0 })],
   ['write', 'runs.accept', message('r3')],
+  ['write', 'runs.handle', { key, runId: 'r1', reply: answer('done'), end: completed, at }],
+  [
+    'write',
+    'runs.handle',
+    { key, runId: 'r3', reply: { type: 'custom', customType: 'reply', data: { text: 'done' } }, end: { kind: 'handled' }, at },
+  ],
+  ['write', 'runs.accept', message('r4')],
   ['write', 'runs.end', { key, runId: 'r1', end: { kind: 'failed', code: 'OVERLOADED' }, at: at + 9 }],
   ['write', 'runs.end', { key, runId: 'r1', end: completed, at: at + 10 }],
   ['write', 'runs.end', { key, runId: 'r2', end: completed, at: at + 10 }],

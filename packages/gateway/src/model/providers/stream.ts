@@ -68,7 +68,8 @@ export async function* streamAnswer(plan: StreamPlan): AsyncGenerator<ModelEvent
     if (finished && reader) void readToEnd(reader, watch, clock);
     else {
       watch.hangUp();
-      await reader?.cancel().catch(() => undefined);
+      // Not waited for: code of a provider that never lets go must not hold the turn.
+      void reader?.cancel().catch(() => undefined);
     }
   }
 }

@@ -53,7 +53,7 @@ test('an answer comes whole, with its usage, in a session of its own', async () 
   assert.match(sessionKey, /^agent:main:v1-[\w-]{22}$/);
   const { run, content, options } = await server.store.read('runs.message', { runId: response.headers.get('x-tenon-run-id') ?? '' });
   assert.equal(run.sessionKey, sessionKey);
-  assert.deepEqual([run.trigger, content, options], ['api', [{ type: 'text', text: 'hello' }], {}]);
+  assert.deepEqual([run.trigger, content, options], ['api', [{ type: 'text', text: 'hello' }], { startsSession: true }]);
 });
 
 test('a stream says the role, the text, the thoughts, why it ends, and the usage when asked; tools are comments', async () => {

@@ -1,6 +1,6 @@
-import { GatewayError, type ImageBlock, parseCommand, type TextBlock } from '@tenon/protocol';
+import { GatewayError, type ImageBlock, isCommandName, parseCommand, type TextBlock } from '@tenon/protocol';
 import { agentIdOf } from '../../agent/agents.ts';
-import { runCommand } from '../../agent/commands.ts';
+import { type CommandCall, type CommandReply, runCommand } from '../../agent/commands.ts';
 import { checkImages } from '../../agent/images.ts';
 import type { RunOptions } from '../../agent/service.ts';
 import { cutText, shownEntry } from '../../agent/shown-entry.ts';
@@ -28,10 +28,9 @@ export const chatHandlers = {
       if (parseCommand(message) === undefined) return accept(sessionKey, params, 'user', {}, context);
       return context.commitAnswer(async (): Promise<Handled> => {
         const { store, clock, principal } = context;
-        // The first word in a session may be a command.
-        await store.write('sessions.create', { key: sessionKey, fields: {}, at: clock.now() }).catch(ignoreExisting);
-        const answer = await runCommand({ sessionKey, text: message, principal }, context.commands);
+        const answer = await runInSession({ sessionKey, text: message, principal }, context);
         const draft = { type: 'custom' as const, customType: 'command', data: { command: message, reply: answer.reply } };
+        await store.write('sessions.create', { key: sessionKey, fields: {}, at: clock.now() }).catch(ignoreExisting);
         await store.write('entries.append', { key: sessionKey, draft, at: clock.now() });
         return { handled: { reply: answer.reply, sessionKey: answer.sessionKey, runId } };
       });
@@ -174,6 +173,20 @@ function textOf(content: readonly { type: string; text?: string }[]): string {
 /** As the store says it of a run that is not there. */
 function noRun(runId: string): GatewayError {
   return new GatewayError('NOT_FOUND', `Cannot find run "${runId}"`, { details: { code: 'NO_RUN' } });
+}
+
+/** The first word in a session may be a command: the session is made for it, unless the command makes no sense. */
+async function runInSession(call: CommandCall, { store, clock, commands }: RequestContext): Promise<CommandReply> {
+  const make = () => store.write('sessions.create', { key: call.sessionKey, fields: {}, at: clock.now() }).catch(ignoreExisting);
+  const name = parseCommand(call.text)?.name ?? '';
+  try {
+    return await runCommand(call, commands);
+  } catch (error) {
+    const isMissing = error instanceof GatewayError && error.code === 'NOT_FOUND' && /^Cannot find session/.test(error.message);
+    if (!isMissing || !isCommandName(name)) throw error;
+    await make();
+    return runCommand(call, commands);
+  }
 }
 
 function ignoreExisting(error: unknown): void {
