@@ -1,15 +1,26 @@
-// Builds what users start: the program, its store thread and each provider of models, one file each, the web page, and a code
-// cache for this machine's Node.
+// Builds what users start: the program, its store thread, each provider of models and each bundled plugin, one file each, the
+// web page, and a code cache for this machine's Node.
 // npm runs this as `prepare`, so it needs only devDependencies and prints one line. `npm ci --omit=dev` has no bundler:
 // then an earlier build is kept.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BuildOptions, Plugin } from 'esbuild';
+import type { build as esbuildBuild, BuildOptions, Plugin } from 'esbuild';
 import { modelProviders } from '../packages/protocol/src/model.ts';
 import { buildPage, describePage } from './build-page.ts';
 import type { runCli } from '../packages/gateway/src/cli/entry.ts';
@@ -72,14 +83,47 @@ async function build(): Promise<string> {
     throw new Error('esbuild is not installed: run `npm install` with devDependencies');
   }
   const page = buildPage();
+  const plugins = buildPlugins(esbuild.build);
   const { outputFiles } = await esbuild.build({ ...options, entryPoints: entries, outdir: dist, outExtension: { '.js': '.cjs' } });
   mkdirSync(dist, { recursive: true });
   for (const old of readdirSync(dist)) if (old.endsWith('.cache')) rmSync(join(dist, old));
   for (const { path, text } of outputFiles) replaceFile(path, `/* ${idOf(text)} */${text}`);
+  const pluginCount = await plugins;
   const warmed = spawnSync(process.execPath, [import.meta.filename, 'cache'], { stdio: 'ignore', timeout: CACHE_TIMEOUT_MS }).status === 0;
   const size = outputFiles.reduce((sum, { text }) => sum + text.length, 0);
   const cache = warmed ? 'with' : 'without';
-  return `build: ${Math.round(size / 1024)} kB ${cache} code cache; ${describePage(await page)}; ${Math.round(performance.now() - startedAt)} ms in all`;
+  return `build: ${Math.round(size / 1024)} kB ${cache} code cache; ${pluginCount} plugins; ${describePage(await page)}; ${Math.round(performance.now() - startedAt)} ms in all`;
+}
+
+/** Each in a folder of its own beside the program, as ES modules: the host gives them the SDK. Those that are gone go here too. */
+async function buildPlugins(bundle: typeof esbuildBuild): Promise<number> {
+  const root = join(import.meta.dirname, '..', 'plugins');
+  const target = join(dist, 'plugins');
+  const folders = globSync('*/tenon.plugin.json', { cwd: root }).map(dirname).sort();
+  const built = await Promise.all(
+    folders.map((folder) =>
+      bundle({
+        entryPoints: [join(root, folder, 'index.ts')],
+        bundle: true,
+        write: false,
+        platform: 'node',
+        target: 'node24',
+        format: 'esm',
+        legalComments: 'none',
+        external: ['@tenon/plugin-sdk'],
+        logLevel: 'warning',
+      }),
+    ),
+  );
+  mkdirSync(target, { recursive: true });
+  for (const old of readdirSync(target)) if (!folders.includes(old)) rmSync(join(target, old), { recursive: true });
+  for (const [index, { outputFiles }] of built.entries()) {
+    const folder = join(target, folders[index]!);
+    mkdirSync(folder, { recursive: true });
+    replaceFile(join(folder, 'index.js'), outputFiles[0]!.text);
+    replaceFile(join(folder, 'tenon.plugin.json'), readFileSync(join(root, folders[index]!, 'tenon.plugin.json')));
+  }
+  return folders.length;
 }
 
 const CACHE_TIMEOUT_MS = 10_000;

@@ -14,7 +14,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     verifies('foundation:two-engines', 'foundation:idempotency-conflict', 'R03');
     const database = engine === 'postgres' ? await createDatabase() : undefined;
     const config = database ? { config: `[store]\nengine = "postgres"\nurl = "${database.url}"\n` } : {};
-    const gateway = await startGatewayProcess(config);
+    const gateway = await startGatewayProcess({ ...config, plugins: true });
     t.after(async () => {
       await gateway.remove();
       await database?.drop();

@@ -14,6 +14,7 @@ import type { Store } from '../../packages/gateway/src/store/store.ts';
 import { temporaryHome } from '../support/gateway.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { engines, openWorld } from '../support/stores.ts';
+import { ofPlugin, plugin, queued } from '../support/stores-plugins.ts';
 import { answer, begin, call, completed, key, message, note, question, usage } from '../support/stores-turns.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -95,6 +96,10 @@ test('a backup carries turns from either engine to either engine', async () => {
     const { approval } = await source.store.write('approvals.request', question('r1', 'c1'));
     await source.store.write('approvals.resolve', { id: approval.id, decision: 'allow-always', by: 'token:a', at });
     await source.store.write('runs.accept', message('r2'));
+    await source.store.write('pluginState.put', { ...ofPlugin, namespace: 'mode', value: { text: 'wörld\u0000' }, at });
+    for (const id of ['a', 'b']) await source.store.write('injections.enqueue', queued(id, { metadata: [id] }));
+    await source.store.write('plugins.grant', { pluginId: plugin, grant: 'tools.register', treeHash: 'h', by: 'token:a', at });
+    await source.store.write('plugins.setConfig', { pluginId: plugin, config: { a: 1 }, by: 'token:a', at });
     const configOf = ({ home, url, engine }: { home: string; url: string; engine: string }) =>
       loadConfig({ home, env: {}, flags: { 'store.engine': engine, 'store.url': url } });
     const state = async (store: Store) => [
@@ -104,6 +109,10 @@ test('a backup carries turns from either engine to either engine', async () => {
       await store.read('approvals.list', { state: 'decided', limit: 10 }),
       await store.read('approvals.rules', { limit: 10 }),
       await store.read('usage.sum', {}),
+      await store.read('pluginState.ofSession', { key }),
+      await store.read('injections.list', { key }),
+      await store.read('plugins.grants', {}),
+      await store.read('plugins.settings', {}),
     ];
     const before = await state(source.store);
     const file = join(source.home, 'backup');
@@ -117,6 +126,7 @@ test('a backup carries turns from either engine to either engine', async () => {
       await target.store.write('runs.append', { key, runId: 'r1', drafts: [note('goes on')], at });
       await target.store.write('runs.end', { key, runId: 'r1', end: completed, at });
       await begin(target.store, 'r9', { key: 'agent:main:new' });
+      await target.store.write('injections.enqueue', queued('c'));
     }
   }
 });

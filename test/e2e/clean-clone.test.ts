@@ -49,5 +49,6 @@ function linkDependencies(clone: string): void {
     if (name === '@tenon' || name === 'tenon' || name.startsWith('.')) continue;
     symlinkSync(join(installed, name), join(clone, 'node_modules', name));
   }
-  for (const name of ['protocol', 'client']) symlinkSync(join(clone, 'packages', name), join(clone, 'node_modules', '@tenon', name));
+  for (const name of ['protocol', 'client', 'plugin-sdk'])
+    symlinkSync(join(clone, 'packages', name), join(clone, 'node_modules', '@tenon', name));
 }

@@ -430,7 +430,7 @@ const aboutAnEntry: ReadonlySet<string> = new Set([
 
 test('S24 a bound credential with every scope can do nothing that is not about its session', async () => {
   verifies('S24');
-  await using gateway = await startGatewayProcess();
+  await using gateway = await startGatewayProcess({ plugins: true });
   await using admin = await bystander(gateway);
   await admin.request('sessions.create', { key: own });
   const { token } = await mintToken(admin, ['operator.admin'], { sessionKey: own });
@@ -450,7 +450,7 @@ test('S24 a bound credential with every scope can do nothing that is not about i
   const { events } = (
     await bound.request('events.subscribe', { events: ['tick', 'presence', 'device.pair.requested', 'sessions.changed'] })
   ).payload;
-  const aboutSessions = ['sessions.changed', 'agent', 'chat', 'approval.requested', 'approval.resolved'];
+  const aboutSessions = ['sessions.changed', 'agent', 'chat', 'approval.requested', 'approval.resolved', 'action.required'];
   assert.deepEqual(events, ['tick', 'health', 'shutdown', ...aboutSessions]);
   await assertUnharmed(gateway);
 });

@@ -10,7 +10,7 @@ import { connectRaw, type RawClient } from './raw-client.ts';
 
 export const MODEL_KEY = 'sk-canary-41d7a9c05b';
 
-export interface ConversationOptions extends Pick<StartOptions, 'home' | 'env'> {
+export interface ConversationOptions extends Pick<StartOptions, 'home' | 'env' | 'plugins'> {
   readonly script?: readonly ServerStep[];
   /** Lines of tenon.toml before its tables. */
   readonly config?: string;
@@ -58,6 +58,7 @@ export async function openConversation(options: ConversationOptions = {}): Promi
   server.next(...(options.script ?? []));
   const gateway = await startGatewayProcess({
     ...(options.home === undefined ? {} : { home: options.home }),
+    ...(options.plugins ? { plugins: true } : {}),
     config: `${options.config ?? ''}\n${modelConfig(server, typeof options.model === 'function' ? options.model(server) : options.model)}`,
     env: { TEST_MODEL_KEY: MODEL_KEY, ...options.env },
   });

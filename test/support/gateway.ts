@@ -1,7 +1,7 @@
 // A real gateway: the bundle that users start, as a process of its own, in a temporary home on a port that the system picks.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -36,12 +36,19 @@ export interface StartOptions {
   /** Text of tenon.toml. */
   readonly config?: string;
   readonly port?: number;
+  /** Puts the plugins of the tests into the home; they are found, and none is on. */
+  readonly plugins?: true;
 }
 
 export const tenonBin = join(import.meta.dirname, '..', '..', 'packages', 'gateway', 'bin', 'tenon.js');
 
 export function temporaryHome(): string {
   return mkdtempSync(join(tmpdir(), 'tenon-test-'));
+}
+
+/** A copy, which belongs to whoever runs the tests, as plugins must. */
+export function copyPlugins(home: string): void {
+  cpSync(join(import.meta.dirname, '..', 'fixtures', 'plugins'), join(home, 'plugins'), { recursive: true });
 }
 
 /** The environment of a test process: nothing of the person who runs the tests. */
@@ -55,9 +62,20 @@ export function cleanEnv(more: Readonly<Record<string, string>> = {}): NodeJS.Pr
 export async function startGatewayProcess(options: StartOptions = {}): Promise<GatewayProcess> {
   const home = options.home ?? temporaryHome();
   if (options.config !== undefined) writeFileSync(join(home, 'tenon.toml'), options.config);
+  if (options.plugins) copyPlugins(home);
   const child = spawn(
     process.execPath,
-    [tenonBin, 'start', '--json', '--home', home, '--port', String(options.port ?? 0), ...(options.args ?? [])],
+    [
+      tenonBin,
+      'start',
+      '--json',
+      '--home',
+      home,
+      '--port',
+      String(options.port ?? 0),
+      ...(options.plugins ? ['--plugins-paths', 'plugins'] : []),
+      ...(options.args ?? []),
+    ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: cleanEnv(options.env),

@@ -75,7 +75,29 @@ export const examples: Examples = {
   'device.list': () => ({}),
   'device.rename': async (world) => ({ id: await newDevice(world), name: 'another name' }),
   'device.revoke': async (world) => ({ id: await newDevice(world) }),
+  'plugins.list': () => ({}),
+  'plugins.get': () => ({ id: 'everything' }),
+  'plugins.enable': async (world) => ({ id: 'everything', ...(world.next() % 2 === 0 ? {} : { grants: ['gateway.methods'] }) }),
+  'plugins.disable': ({ next }) => ({ id: next() % 2 === 0 ? 'everything' : 'second' }),
+  'plugins.reload': ({ next }) => (next() % 2 === 0 ? {} : { id: 'everything' }),
+  'plugins.grant': ({ next }) => ({ id: 'everything', grants: [next() % 2 === 0 ? 'turns.start' : 'ui.descriptors'] }),
+  'plugins.revoke': ({ next }) => ({ id: 'everything', grants: [next() % 2 === 0 ? 'turns.start' : 'ui.descriptors'] }),
+  'plugins.config': ({ next }) => ({ id: 'everything', config: { greeting: `hello ${next()}` } }),
+  'plugins.uiDescriptors': () => ({}),
+  'plugins.sessionAction': async (world) => {
+    await enablePlugin(world);
+    return { pluginId: 'everything', actionId: 'press', sessionKey: await newSession(world), payload: { how: 'reply' } };
+  },
+  'sessions.pluginPatch': async (world) => {
+    await enablePlugin(world);
+    return { key: await newSession(world), pluginId: 'everything', namespace: 'box', value: world.next() };
+  },
+  'hooks.status': () => ({}),
 };
+
+async function enablePlugin({ admin }: World): Promise<void> {
+  await admin.request('plugins.enable', { id: 'everything' });
+}
 
 async function newSession({ admin, next }: World): Promise<string> {
   const { payload } = await admin.request('sessions.create', { key: `agent:main:session-${next()}`, title: 'Title' });

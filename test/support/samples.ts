@@ -7,6 +7,11 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 // One of these fits every pattern of the protocol; a new pattern may need a new line.
 const PATTERN_SAMPLES = [
+  '/path/to/it',
+  '/wave',
+  'dist/index.js',
+  'tools.register',
+  'hooks.observe:agent_end',
   'main',
   'agent:main:main',
   '0123456789abcdef',

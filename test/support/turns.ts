@@ -44,6 +44,8 @@ export interface TurnWorldOptions {
   readonly fallbacks?: readonly string[];
   readonly clock?: Clock;
   readonly tools?: readonly Tool[];
+  /** Plugins that may inject. */
+  readonly injectors?: readonly string[];
   readonly permissions?: PermissionMode;
   readonly bounds?: Partial<TurnDeps['bounds']>;
   readonly execPolicy?: Partial<ExecPolicy>;
@@ -138,6 +140,7 @@ export async function openTurns(options: TurnWorldOptions = {}): Promise<TurnWor
     models: { list: () => [...models.values()].map(({ info }) => info), defaultId: model.info.id, get: (id) => models.get(id) },
     agents,
     tools: options.tools ?? noteTools(calls),
+    injectors: () => options.injectors ?? [],
     approvals,
     execPolicy: async () => ({ policy: 'ask', allow: [], sandboxed: true, unsandboxed: 'policy', ...options.execPolicy }),
     sandbox: async () => sandbox,

@@ -98,7 +98,7 @@ export function resolveHome(flag: string | undefined, env: ConfigInput['env']): 
 
 /** The flag of `tenon start` for a setting: `gateway.port` → `--port`, `log.maxBytes` → `--log-max-bytes`. */
 export function flagOf(name: SettingName): string {
-  const words = name.replace(/^gateway\./, '').replaceAll('.', '-');
+  const words = name.replace(/^gateway\.|^plugins\.(?=safe$)/, '').replaceAll('.', '-');
   return `--${words.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 

@@ -6,9 +6,12 @@ import { openAgents, type AgentParts } from './agent/open-agents.ts';
 import type { Config } from './config.ts';
 import { HOME_KEY_FILE, LOG_FOLDER, openHomeSecrets, prepareHome, renewToken, RUNNING_FILE } from './home.ts';
 import type { HookRegistry } from './host/hook-registry.ts';
+import { openPlugins } from './host/open-plugins.ts';
+import type { PluginHost } from './host/plugin-host.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { writeFileDurably } from './kernel/durable-file.ts';
 import { randomId } from './kernel/ids.ts';
+import { createLanes } from './kernel/lane.ts';
 import { openLogBook } from './kernel/log.ts';
 import { createMetrics } from './kernel/metrics.ts';
 import { isLoopback } from './net/address.ts';
@@ -119,6 +122,7 @@ export async function startGateway({
     });
     let events: EventHub | undefined;
     let agents: AgentParts | undefined;
+    let plugins: PluginHost | undefined;
     const early: StoredEvent[] = [];
     const store = closing(
       await openStore(
@@ -128,6 +132,7 @@ export async function startGateway({
             if (events) events.committed(batch);
             else early.push(...batch);
             agents?.committed(batch);
+            plugins?.committed(batch);
           },
           auditHead: (head) => auditKeeper.moved(head),
           health: (state) => health.set('store', state.ok ? undefined : state.reason),
@@ -185,6 +190,28 @@ export async function startGateway({
       (opened) => opened.close(),
     );
     register?.(agents.hookRegistry);
+    const parts = agents;
+    plugins = closing(
+      await openPlugins({
+        ...parts.forPlugins,
+        home,
+        paths: settings['plugins.paths'],
+        bundledFolder: bundledPlugins(),
+        safe: settings['plugins.safe'],
+        store,
+        clock,
+        log,
+        metrics,
+        publish: {
+          changed: (payload) => hub.publish('plugins.changed', payload),
+          actionRequired: (payload) => hub.publish('action.required', payload),
+          said: (said) => parts.said(said),
+        },
+      }),
+      (opened) => opened.close(),
+    );
+    const host = plugins;
+    parts.usePlugins(host);
     const { turns } = agents;
     const mint = createTokenMint(secrets.key);
     const signIn = createSignIn({ clock, gatewayUrl: () => net?.url ?? '' });
@@ -198,11 +225,13 @@ export async function startGateway({
       connections,
       events: hub,
       config: configService,
-      doctor: createDoctor({ home, store, logBook, warnings, auditChain }),
+      doctor: createDoctor({ home, store, logBook, warnings, auditChain, plugins: () => host }),
       mint,
       signIn,
       about: { version, startedAt, url: () => net?.url ?? '', warnings, auditChain },
       shutdown: (reason) => void stop(reason),
+      plugins: () => host,
+      lanes: createLanes(),
     };
 
     let draining = false;
@@ -314,6 +343,13 @@ export async function startGateway({
     for (const close of closers) await Promise.resolve(close()).catch(() => {});
     throw toStartError(error, config);
   }
+}
+
+/** Beside the program where it is built; those of the repository where it runs from source. */
+function bundledPlugins(): string | undefined {
+  const isSource = import.meta.filename.endsWith('.ts');
+  const folder = isSource ? join(import.meta.dirname, '..', '..', '..', 'plugins') : join(import.meta.dirname, 'plugins');
+  return existsSync(folder) ? folder : undefined;
 }
 
 /** Refuses what would hand the machine to the network, and names what is less safe than the default. */

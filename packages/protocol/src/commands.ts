@@ -1,6 +1,7 @@
 // Every slash command. The page, the terminal and the chat take them from here; a message that begins with one of these
 // words is a command and is not told to the agent.
 import { Type, type Static } from 'typebox';
+import { OwnerId } from './names.ts';
 import type { Scope } from './scopes.ts';
 
 interface CommandSpec {
@@ -44,7 +45,16 @@ export function parseCommand(text: string): { readonly name: string; readonly re
 const closed = { additionalProperties: false };
 
 export const CommandInfo = Type.Object(
-  { name: Type.String(), summary: Type.String(), usage: Type.String(), scope: Type.String(), source: Type.Enum(['core', 'plugin']) },
+  {
+    name: Type.String(),
+    summary: Type.String(),
+    usage: Type.String(),
+    /** All that it needs, with spaces between. */
+    scope: Type.String(),
+    source: Type.Enum(['core', 'plugin']),
+    pluginId: Type.Optional(OwnerId),
+    aliases: Type.Optional(Type.Array(Type.String())),
+  },
   closed,
 );
 export type CommandInfo = Static<typeof CommandInfo>;

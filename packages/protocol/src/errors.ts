@@ -42,6 +42,11 @@ export const errors = {
   TOO_LARGE: { summary: 'The request or its answer is over a size limit.', status: 413, retryable: false },
   RATE_LIMITED: { summary: 'Too many attempts; `retryAfterMs` says when to come back.', status: 429, retryable: true },
   UNAVAILABLE: { summary: 'The gateway cannot do it now: it is starting, stopping or busy.', status: 503, retryable: true },
+  PLUGIN: {
+    summary: 'A plugin failed; `details.plugin` names it, and the log has more. Nothing was changed.',
+    status: 500,
+    retryable: false,
+  },
   STORAGE: {
     summary: 'The store refused the write or read: disk full, file damaged, database away. Nothing was changed.',
     status: 507,

@@ -1,8 +1,9 @@
 // Every event: name → who may see it, what it carries, and whether it is kept.
 import { Type, type Static, type TSchema } from 'typebox';
 import { Approval, Decision } from './approval.ts';
+import { ItemName } from './contributions.ts';
 import { DeviceId, PairingRequest } from './methods/access.ts';
-import { Count, Epoch, Position, RandomId, SessionKey, Timestamp } from './names.ts';
+import { Count, DisplayText, Epoch, OwnerId, Position, RandomId, SessionKey, Timestamp } from './names.ts';
 import type { Scope } from './scopes.ts';
 import { Session } from './session.ts';
 import { Health, PresenceEntry } from './status.ts';
@@ -57,18 +58,24 @@ export const events = {
     payload: Type.Object({ reason: Type.Enum(['epoch-changed', 'too-old', 'from-the-future']), epoch: Epoch, seq: Position }, closed),
   },
   'sessions.changed': {
-    summary: 'A session was created, changed, reset or deleted.',
+    summary: 'A session was created, changed, reset or deleted, or a plugin has changed what it has in it.',
     scope: 'operator.read',
     durable: true,
     sessionField: 'key',
     payload: Type.Object(
       {
         key: SessionKey,
-        reason: Type.Enum(['create', 'patch', 'reset', 'delete', 'activity', 'fork', 'import']),
+        reason: Type.Enum(['create', 'patch', 'reset', 'delete', 'activity', 'fork', 'import', 'plugin-patch']),
         session: Type.Optional(Session),
       },
       closed,
     ),
+  },
+  'plugins.changed': {
+    summary: 'Plugins were loaded, unloaded or granted something: read anew what they offer.',
+    scope: 'operator.read',
+    durable: false,
+    payload: Type.Object({ generation: Count }, closed),
   },
   agent: {
     summary: 'What a run does right now: the text as it comes, tools as they work. `seq` counts within the run.',
@@ -118,6 +125,23 @@ export const events = {
         state: Type.Enum(['allowed', 'denied', 'expired', 'voided']),
         decision: Type.Optional(Decision),
         decidedBy: Type.Optional(Type.String()),
+      },
+      closed,
+    ),
+  },
+  'action.required': {
+    summary: 'A plugin needs a person, in this session.',
+    scope: 'operator.read',
+    durable: false,
+    sessionField: 'sessionKey',
+    payload: Type.Object(
+      {
+        sessionKey: SessionKey,
+        pluginId: OwnerId,
+        pluginName: DisplayText,
+        title: DisplayText,
+        /** Session actions of the plugin that answer it. */
+        actions: Type.Optional(Type.Array(Type.Object({ label: DisplayText, actionId: ItemName }, closed), { maxItems: 8 })),
       },
       closed,
     ),

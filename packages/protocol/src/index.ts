@@ -16,6 +16,21 @@ export {
   parseCommand,
   type CommandName,
 } from './commands.ts';
+export {
+  ActiveWhen,
+  contributionKinds,
+  contributionRow,
+  contributions,
+  ItemName,
+  rejections,
+  UiAction,
+  UiBlock,
+  uiSurfaces,
+  type Contribution,
+  type ContributionKind,
+  type RejectionCode,
+} from './contributions.ts';
+export { Grant, grantNames, grantRow, grants, type GrantName } from './grants.ts';
 export { capabilities, ConnectParams, DeviceProof, deviceSigningText, HelloOk } from './connect.ts';
 export { ErrorShape, errorCodes, errors, GatewayError, type ErrorCode } from './errors.ts';
 export {
@@ -48,12 +63,15 @@ export { JsonValue, parseJson, type JsonFault, type ParsedJson } from './json.ts
 export { limits, type LimitName } from './limits.ts';
 export { isMethodName, methodNames, methodRow, methods, type KeyedMethod, type MethodName, type Params, type Result } from './methods.ts';
 export { Device, PairingRequest, Token } from './methods/access.ts';
+export { ActionAnswer } from './methods/plugins.ts';
 export type { MethodSpec } from './methods/row.ts';
 export { AuditRecord, Finding, LogLevel, LogRecord, logLevels, type ConfigResult } from './methods/system.ts';
 export { AgentConfig, AgentInfo, DEMO_MODEL_ID, ModelConfig, ModelInfo, modelProviders, type ModelProvider } from './model.ts';
 export { DEFAULT_AGENT_ID, RESERVED_KEYS, SessionKey } from './names.ts';
+export { PluginDetails, PluginExtension, PluginInfo, pluginStates } from './plugin.ts';
+export { PLUGIN_API_LEVEL, PLUGIN_MANIFEST_FILE, PluginManifest } from './plugin-manifest.ts';
 export { expandScopes, missingScopes, ScopeList, scopeNames, scopes, type Scope } from './scopes.ts';
-export { Session, SessionStatus, sessionStatuses } from './session.ts';
+export { Session, sessionFields, SessionStatus, sessionStatuses } from './session.ts';
 export { RunStream, runPhases } from './run-stream.ts';
 export { isSettingName, settingNames, settingRow, settings, type SettingName, type Settings, type SettingValue } from './settings.ts';
 export { ClientInfo, Health, PresenceEntry, Status } from './status.ts';

@@ -78,6 +78,11 @@ export const limits = {
   approvalRetentionMs: { value: 2_592_000_000, unit: 'ms', summary: 'How long an approval is listed after it was settled.' },
   transcriptRetentionMs: { value: 2_592_000_000, unit: 'ms', summary: 'How long the transcript that a reset left behind is kept.' },
   usageRetentionMs: { value: 34_560_000_000, unit: 'ms', summary: 'How long the daily sums of tokens and cost are kept.' },
+  pluginStateBytes: { value: 262_144, unit: 'bytes', summary: 'One value that a plugin keeps in a session, as JSON.' },
+  pluginStateTotalBytes: { value: 16_777_216, unit: 'bytes', summary: 'All that one plugin keeps in one session.' },
+  pluginInjections: { value: 32, unit: 'count', summary: 'What one plugin has queued for the next turn of one session.' },
+  pluginGrants: { value: 512, unit: 'count', summary: 'Grants that one plugin holds.' },
+  pluginConfigBytes: { value: 262_144, unit: 'bytes', summary: 'The configuration of one plugin, as JSON.' },
   pageSize: { value: 200, unit: 'count', summary: 'Rows of one page of a list.' },
 } as const satisfies Record<string, LimitSpec>;
 

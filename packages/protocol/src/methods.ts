@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import { accessMethods } from './methods/access.ts';
 import { agentMethods } from './methods/agents.ts';
 import { chatMethods } from './methods/chat.ts';
+import { pluginMethods } from './methods/plugins.ts';
 import type { MethodSpec } from './methods/row.ts';
 import { sessionMethods } from './methods/sessions.ts';
 import { systemMethods } from './methods/system.ts';
@@ -16,6 +17,7 @@ export const methods = {
   ...chatMethods,
   ...agentMethods,
   ...accessMethods,
+  ...pluginMethods,
 } satisfies Record<string, MethodSpec>;
 
 export type MethodName = keyof typeof methods;

@@ -1,6 +1,7 @@
 // What a run says while it works. Nothing here is kept: what it adds up to is in the transcript.
 import { Type, type Static } from 'typebox';
-import { Count, DisplayText, SessionKey, Timestamp } from './names.ts';
+import { JsonValue } from './json.ts';
+import { Count, DisplayText, OwnerId, SessionKey, Timestamp } from './names.ts';
 import { JsonObject, RunId, ToolCallId } from './transcript.ts';
 
 const closed = { additionalProperties: false };
@@ -47,6 +48,11 @@ export const RunStream = Type.Union([
       isError: Type.Optional(Type.Boolean()),
       durationMs: Type.Optional(Type.Number({ minimum: 0 })),
     },
+    closed,
+  ),
+  /** Said by a plugin; `name` is its own stream, `<plugin>` or `<plugin>.<more>`. `seq` is 0: it is not one of the run's own. */
+  Type.Object(
+    { ...common, stream: Type.Literal('plugin'), plugin: OwnerId, name: Type.String({ maxLength: 128 }), data: JsonValue },
     closed,
   ),
 ]);

@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import { PermissionMode } from './approval.ts';
 import { ModelId } from './model.ts';
 import { Count, DisplayText, Label, OwnerId, RandomId, SessionKey, Timestamp } from './names.ts';
+import { PluginExtension } from './plugin.ts';
 import { QueueMode, ThinkingLevel } from './transcript.ts';
 
 export const sessionStatuses = {
@@ -39,6 +40,10 @@ export const Session = Type.Object(
     forkedFrom: Type.Optional(SessionKey),
     /** Grows by one with every change of its settings and every reset, not with what is said in it. */
     revision: Count,
+    /** What plugins show of their state in it; only where the session itself is read. */
+    pluginExtensions: Type.Optional(Type.Array(PluginExtension)),
+    /** What plugins want told with the next turn; likewise. */
+    pendingInjections: Type.Optional(Count),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },

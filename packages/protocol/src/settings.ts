@@ -238,6 +238,20 @@ export const settings = {
     default: 120_000,
     takesEffect: 'restart',
   },
+  'plugins.paths': {
+    summary:
+      'Folders of plugins, or folders that have such folders in them; from the home folder where they are not absolute. Nothing in them runs before `plugins.enable`.',
+    schema: Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 64 }),
+    default: [] as string[],
+    takesEffect: 'restart',
+  },
+  'plugins.safe': {
+    summary: 'Load no plugin at all, to find out whether one is to blame.',
+    schema: Type.Boolean(),
+    default: false,
+    takesEffect: 'restart',
+    env: 'TENON_SAFE',
+  },
   'web.allowPrivate': {
     summary: 'Hosts with private addresses that `web_fetch` may reach all the same.',
     schema: Type.Array(HostName, { maxItems: 64 }),

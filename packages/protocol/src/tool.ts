@@ -14,9 +14,13 @@ export const ToolInfo = Type.Object(
     source: Type.Enum(['core', 'plugin']),
     pluginId: Type.Optional(OwnerId),
     risk: Risk,
+    /** What a plugin says of its own tool, for people; what is asked follows `risk`. */
+    riskLevel: Type.Optional(Type.Enum(['low', 'medium', 'high'])),
     tags: Type.Array(Type.String()),
     idempotent: Type.Boolean(),
     parallelSafe: Type.Boolean(),
+    /** Only agents that list it have it. */
+    optional: Type.Optional(Type.Literal(true)),
     parameters: JsonObject,
   },
   closed,

@@ -110,6 +110,24 @@ extension ResponseFrame {
     }
 }
 
+public typealias ActionAnswer = JsonValue
+
+public struct ActiveWhen: Codable, Hashable, Sendable {
+    public let namespace: ItemName
+    public let path: String?
+    public let equals: JsonValue?
+
+    public init(
+        namespace: ItemName,
+        path: String? = nil,
+        equals: JsonValue? = nil
+    ) {
+        self.namespace = namespace
+        self.path = path
+        self.equals = equals
+    }
+}
+
 public struct AgentConfig: Codable, Hashable, Sendable {
     public let id: String
     public let name: String?
@@ -515,19 +533,25 @@ public struct CommandInfo: Codable, Hashable, Sendable {
     public let usage: String
     public let scope: String
     public let source: CommandInfoSource
+    public let pluginId: String?
+    public let aliases: [String]?
 
     public init(
         name: String,
         summary: String,
         usage: String,
         scope: String,
-        source: CommandInfoSource
+        source: CommandInfoSource,
+        pluginId: String? = nil,
+        aliases: [String]? = nil
     ) {
         self.name = name
         self.summary = summary
         self.usage = usage
         self.scope = scope
         self.source = source
+        self.pluginId = pluginId
+        self.aliases = aliases
     }
 }
 
@@ -728,9 +752,11 @@ public struct EffectiveTool: Codable, Hashable, Sendable {
     public let source: EffectiveToolSource
     public let pluginId: String?
     public let risk: Risk
+    public let riskLevel: EffectiveToolRiskLevel?
     public let tags: [String]
     public let idempotent: Bool
     public let parallelSafe: Bool
+    public let optional: Bool?
     public let parameters: JsonObject
     public let verdict: EffectiveToolVerdict
     public let reason: String
@@ -742,9 +768,11 @@ public struct EffectiveTool: Codable, Hashable, Sendable {
         source: EffectiveToolSource,
         pluginId: String? = nil,
         risk: Risk,
+        riskLevel: EffectiveToolRiskLevel? = nil,
         tags: [String],
         idempotent: Bool,
         parallelSafe: Bool,
+        optional: Bool? = nil,
         parameters: JsonObject,
         verdict: EffectiveToolVerdict,
         reason: String
@@ -755,9 +783,11 @@ public struct EffectiveTool: Codable, Hashable, Sendable {
         self.source = source
         self.pluginId = pluginId
         self.risk = risk
+        self.riskLevel = riskLevel
         self.tags = tags
         self.idempotent = idempotent
         self.parallelSafe = parallelSafe
+        self.optional = optional
         self.parameters = parameters
         self.verdict = verdict
         self.reason = reason
@@ -784,6 +814,43 @@ public enum EffectiveToolSource: RawRepresentable, Codable, Hashable, Sendable {
         switch self {
         case .core: return "core"
         case .plugin: return "plugin"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public enum EffectiveToolRiskLevel: RawRepresentable, Codable, Hashable, Sendable {
+    case low
+    case medium
+    case high
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [EffectiveToolRiskLevel] = [.low, .medium, .high]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "low": self = .low
+        case "medium": self = .medium
+        case "high": self = .high
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .low: return "low"
+        case .medium: return "medium"
+        case .high: return "high"
         case .unknown(let value): return value
         }
     }
@@ -1364,6 +1431,8 @@ public enum GatewayFrame: Codable, Hashable, Sendable {
     }
 }
 
+public typealias Grant = String
+
 public struct Health: Codable, Hashable, Sendable {
     public let ok: Bool?
     public let ts: Int?
@@ -1638,6 +1707,8 @@ public enum ImageBlockMimeType: RawRepresentable, Codable, Hashable, Sendable {
         try container.encode(rawValue)
     }
 }
+
+public typealias ItemName = String
 
 public typealias JsonObject = [String: JsonValue]
 
@@ -1939,6 +2010,539 @@ public enum PermissionMode: RawRepresentable, Codable, Hashable, Sendable {
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
+    }
+}
+
+public struct PluginDetails: Codable, Hashable, Sendable {
+    public let id: String
+    public let name: String
+    public let version: String
+    public let description: String?
+    public let origin: PluginDetailsOrigin
+    public let state: PluginDetailsState
+    public let reason: String?
+    public let enabled: Bool
+    public let generation: Int?
+    public let loadedAt: Int?
+    public let asked: [Grant]
+    public let granted: [Grant]
+    public let registrations: [PluginDetailsRegistrationsItem]
+    public let switchedOff: [PluginDetailsSwitchedOffItem]
+    public let services: [PluginDetailsServicesItem]
+    public let folder: String
+    public let config: JsonObject
+    public let configSchema: JsonObject?
+    public let counts: [PluginDetailsCountsItem]
+
+    public init(
+        id: String,
+        name: String,
+        version: String,
+        description: String? = nil,
+        origin: PluginDetailsOrigin,
+        state: PluginDetailsState,
+        reason: String? = nil,
+        enabled: Bool,
+        generation: Int? = nil,
+        loadedAt: Int? = nil,
+        asked: [Grant],
+        granted: [Grant],
+        registrations: [PluginDetailsRegistrationsItem],
+        switchedOff: [PluginDetailsSwitchedOffItem],
+        services: [PluginDetailsServicesItem],
+        folder: String,
+        config: JsonObject,
+        configSchema: JsonObject? = nil,
+        counts: [PluginDetailsCountsItem]
+    ) {
+        self.id = id
+        self.name = name
+        self.version = version
+        self.description = description
+        self.origin = origin
+        self.state = state
+        self.reason = reason
+        self.enabled = enabled
+        self.generation = generation
+        self.loadedAt = loadedAt
+        self.asked = asked
+        self.granted = granted
+        self.registrations = registrations
+        self.switchedOff = switchedOff
+        self.services = services
+        self.folder = folder
+        self.config = config
+        self.configSchema = configSchema
+        self.counts = counts
+    }
+}
+
+public enum PluginDetailsOrigin: RawRepresentable, Codable, Hashable, Sendable {
+    case bundled
+    case path
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [PluginDetailsOrigin] = [.bundled, .path]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "bundled": self = .bundled
+        case "path": self = .path
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .bundled: return "bundled"
+        case .path: return "path"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public enum PluginDetailsState: RawRepresentable, Codable, Hashable, Sendable {
+    case off
+    case loaded
+    case failed
+    case changed
+    case rejected
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [PluginDetailsState] = [.off, .loaded, .failed, .changed, .rejected]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "off": self = .off
+        case "loaded": self = .loaded
+        case "failed": self = .failed
+        case "changed": self = .changed
+        case "rejected": self = .rejected
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .off: return "off"
+        case .loaded: return "loaded"
+        case .failed: return "failed"
+        case .changed: return "changed"
+        case .rejected: return "rejected"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct PluginDetailsRegistrationsItem: Codable, Hashable, Sendable {
+    public let kind: String
+    public let key: String
+    public let accepted: Bool
+    public let code: String?
+    public let message: String?
+
+    public init(
+        kind: String,
+        key: String,
+        accepted: Bool,
+        code: String? = nil,
+        message: String? = nil
+    ) {
+        self.kind = kind
+        self.key = key
+        self.accepted = accepted
+        self.code = code
+        self.message = message
+    }
+}
+
+public struct PluginDetailsSwitchedOffItem: Codable, Hashable, Sendable {
+    public let place: String
+    public let at: Int
+    public let reason: String
+
+    public init(
+        place: String,
+        at: Int,
+        reason: String
+    ) {
+        self.place = place
+        self.at = at
+        self.reason = reason
+    }
+}
+
+public struct PluginDetailsServicesItem: Codable, Hashable, Sendable {
+    public let id: String
+    public let state: PluginDetailsServicesItemState
+    public let reason: String?
+
+    public init(
+        id: String,
+        state: PluginDetailsServicesItemState,
+        reason: String? = nil
+    ) {
+        self.id = id
+        self.state = state
+        self.reason = reason
+    }
+}
+
+public enum PluginDetailsServicesItemState: RawRepresentable, Codable, Hashable, Sendable {
+    case starting
+    case running
+    case failed
+    case stopped
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [PluginDetailsServicesItemState] = [.starting, .running, .failed, .stopped]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "starting": self = .starting
+        case "running": self = .running
+        case "failed": self = .failed
+        case "stopped": self = .stopped
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .starting: return "starting"
+        case .running: return "running"
+        case .failed: return "failed"
+        case .stopped: return "stopped"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct PluginDetailsCountsItem: Codable, Hashable, Sendable {
+    public let place: String
+    public let calls: Int
+    public let errors: Int
+    public let timeouts: Int
+    public let lastAt: Int?
+    public let p50Ms: Double?
+    public let p95Ms: Double?
+
+    public init(
+        place: String,
+        calls: Int,
+        errors: Int,
+        timeouts: Int,
+        lastAt: Int? = nil,
+        p50Ms: Double? = nil,
+        p95Ms: Double? = nil
+    ) {
+        self.place = place
+        self.calls = calls
+        self.errors = errors
+        self.timeouts = timeouts
+        self.lastAt = lastAt
+        self.p50Ms = p50Ms
+        self.p95Ms = p95Ms
+    }
+}
+
+public struct PluginExtension: Codable, Hashable, Sendable {
+    public let pluginId: String
+    public let namespace: String
+    public let value: JsonValue
+
+    public init(
+        pluginId: String,
+        namespace: String,
+        value: JsonValue
+    ) {
+        self.pluginId = pluginId
+        self.namespace = namespace
+        self.value = value
+    }
+}
+
+public struct PluginInfo: Codable, Hashable, Sendable {
+    public let id: String
+    public let name: String
+    public let version: String
+    public let description: String?
+    public let origin: PluginInfoOrigin
+    public let state: PluginInfoState
+    public let reason: String?
+    public let enabled: Bool
+    public let generation: Int?
+    public let loadedAt: Int?
+    public let asked: [Grant]
+    public let granted: [Grant]
+    public let registrations: [PluginInfoRegistrationsItem]
+    public let switchedOff: [PluginInfoSwitchedOffItem]
+    public let services: [PluginInfoServicesItem]
+
+    public init(
+        id: String,
+        name: String,
+        version: String,
+        description: String? = nil,
+        origin: PluginInfoOrigin,
+        state: PluginInfoState,
+        reason: String? = nil,
+        enabled: Bool,
+        generation: Int? = nil,
+        loadedAt: Int? = nil,
+        asked: [Grant],
+        granted: [Grant],
+        registrations: [PluginInfoRegistrationsItem],
+        switchedOff: [PluginInfoSwitchedOffItem],
+        services: [PluginInfoServicesItem]
+    ) {
+        self.id = id
+        self.name = name
+        self.version = version
+        self.description = description
+        self.origin = origin
+        self.state = state
+        self.reason = reason
+        self.enabled = enabled
+        self.generation = generation
+        self.loadedAt = loadedAt
+        self.asked = asked
+        self.granted = granted
+        self.registrations = registrations
+        self.switchedOff = switchedOff
+        self.services = services
+    }
+}
+
+public enum PluginInfoOrigin: RawRepresentable, Codable, Hashable, Sendable {
+    case bundled
+    case path
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [PluginInfoOrigin] = [.bundled, .path]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "bundled": self = .bundled
+        case "path": self = .path
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .bundled: return "bundled"
+        case .path: return "path"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public enum PluginInfoState: RawRepresentable, Codable, Hashable, Sendable {
+    case off
+    case loaded
+    case failed
+    case changed
+    case rejected
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [PluginInfoState] = [.off, .loaded, .failed, .changed, .rejected]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "off": self = .off
+        case "loaded": self = .loaded
+        case "failed": self = .failed
+        case "changed": self = .changed
+        case "rejected": self = .rejected
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .off: return "off"
+        case .loaded: return "loaded"
+        case .failed: return "failed"
+        case .changed: return "changed"
+        case .rejected: return "rejected"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct PluginInfoRegistrationsItem: Codable, Hashable, Sendable {
+    public let kind: String
+    public let key: String
+    public let accepted: Bool
+    public let code: String?
+    public let message: String?
+
+    public init(
+        kind: String,
+        key: String,
+        accepted: Bool,
+        code: String? = nil,
+        message: String? = nil
+    ) {
+        self.kind = kind
+        self.key = key
+        self.accepted = accepted
+        self.code = code
+        self.message = message
+    }
+}
+
+public struct PluginInfoSwitchedOffItem: Codable, Hashable, Sendable {
+    public let place: String
+    public let at: Int
+    public let reason: String
+
+    public init(
+        place: String,
+        at: Int,
+        reason: String
+    ) {
+        self.place = place
+        self.at = at
+        self.reason = reason
+    }
+}
+
+public struct PluginInfoServicesItem: Codable, Hashable, Sendable {
+    public let id: String
+    public let state: PluginInfoServicesItemState
+    public let reason: String?
+
+    public init(
+        id: String,
+        state: PluginInfoServicesItemState,
+        reason: String? = nil
+    ) {
+        self.id = id
+        self.state = state
+        self.reason = reason
+    }
+}
+
+public enum PluginInfoServicesItemState: RawRepresentable, Codable, Hashable, Sendable {
+    case starting
+    case running
+    case failed
+    case stopped
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [PluginInfoServicesItemState] = [.starting, .running, .failed, .stopped]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "starting": self = .starting
+        case "running": self = .running
+        case "failed": self = .failed
+        case "stopped": self = .stopped
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .starting: return "starting"
+        case .running: return "running"
+        case .failed: return "failed"
+        case .stopped: return "stopped"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct PluginManifest: Codable, Hashable, Sendable {
+    public let id: String
+    public let name: String
+    public let version: String
+    public let description: String?
+    public let entry: String?
+    public let api: Int
+    public let grants: [Grant]
+    public let configSchema: JsonObject?
+
+    public init(
+        id: String,
+        name: String,
+        version: String,
+        description: String? = nil,
+        entry: String? = nil,
+        api: Int,
+        grants: [Grant],
+        configSchema: JsonObject? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.version = version
+        self.description = description
+        self.entry = entry
+        self.api = api
+        self.grants = grants
+        self.configSchema = configSchema
     }
 }
 
@@ -2284,6 +2888,7 @@ public enum RunStream: Codable, Hashable, Sendable {
     case assistant(RunStreamAssistant)
     case thinking(RunStreamThinking)
     case tool(RunStreamTool)
+    case plugin(RunStreamPlugin)
     /// A type that is newer than these models, kept whole.
     case unknown(stream: String, raw: JsonValue)
 
@@ -2296,6 +2901,7 @@ public enum RunStream: Codable, Hashable, Sendable {
         case "assistant": self = .assistant(try RunStreamAssistant(from: decoder))
         case "thinking": self = .thinking(try RunStreamThinking(from: decoder))
         case "tool": self = .tool(try RunStreamTool(from: decoder))
+        case "plugin": self = .plugin(try RunStreamPlugin(from: decoder))
         default: self = .unknown(stream: value, raw: try JsonValue(from: decoder))
         }
     }
@@ -2306,6 +2912,7 @@ public enum RunStream: Codable, Hashable, Sendable {
         case .assistant(let frame): try frame.encode(to: encoder)
         case .thinking(let frame): try frame.encode(to: encoder)
         case .tool(let frame): try frame.encode(to: encoder)
+        case .plugin(let frame): try frame.encode(to: encoder)
         case .unknown(_, let raw): try raw.encode(to: encoder)
         }
     }
@@ -2530,6 +3137,37 @@ public enum RunStreamToolPhase: RawRepresentable, Codable, Hashable, Sendable {
     }
 }
 
+public struct RunStreamPlugin: Codable, Hashable, Sendable {
+    public let runId: String
+    public let sessionKey: SessionKey
+    public let seq: Int
+    public let ts: Int
+    public let stream: String
+    public let plugin: String
+    public let name: String
+    public let data: JsonValue
+
+    public init(
+        runId: String,
+        sessionKey: SessionKey,
+        seq: Int,
+        ts: Int,
+        stream: String = "plugin",
+        plugin: String,
+        name: String,
+        data: JsonValue
+    ) {
+        self.runId = runId
+        self.sessionKey = sessionKey
+        self.seq = seq
+        self.ts = ts
+        self.stream = stream
+        self.plugin = plugin
+        self.name = name
+        self.data = data
+    }
+}
+
 public struct SandboxState: Codable, Hashable, Sendable {
     public let kind: SandboxStateKind
     public let reason: String
@@ -2597,6 +3235,8 @@ public struct Session: Codable, Hashable, Sendable {
     public let status: SessionStatus
     public let forkedFrom: SessionKey?
     public let revision: Int
+    public let pluginExtensions: [PluginExtension]?
+    public let pendingInjections: Int?
     public let createdAt: Int
     public let updatedAt: Int
 
@@ -2615,6 +3255,8 @@ public struct Session: Codable, Hashable, Sendable {
         status: SessionStatus,
         forkedFrom: SessionKey? = nil,
         revision: Int,
+        pluginExtensions: [PluginExtension]? = nil,
+        pendingInjections: Int? = nil,
         createdAt: Int,
         updatedAt: Int
     ) {
@@ -2632,6 +3274,8 @@ public struct Session: Codable, Hashable, Sendable {
         self.status = status
         self.forkedFrom = forkedFrom
         self.revision = revision
+        self.pluginExtensions = pluginExtensions
+        self.pendingInjections = pendingInjections
         self.createdAt = createdAt
         self.updatedAt = updatedAt
     }
@@ -2921,9 +3565,11 @@ public struct ToolInfo: Codable, Hashable, Sendable {
     public let source: ToolInfoSource
     public let pluginId: String?
     public let risk: Risk
+    public let riskLevel: ToolInfoRiskLevel?
     public let tags: [String]
     public let idempotent: Bool
     public let parallelSafe: Bool
+    public let optional: Bool?
     public let parameters: JsonObject
 
     public init(
@@ -2933,9 +3579,11 @@ public struct ToolInfo: Codable, Hashable, Sendable {
         source: ToolInfoSource,
         pluginId: String? = nil,
         risk: Risk,
+        riskLevel: ToolInfoRiskLevel? = nil,
         tags: [String],
         idempotent: Bool,
         parallelSafe: Bool,
+        optional: Bool? = nil,
         parameters: JsonObject
     ) {
         self.id = id
@@ -2944,9 +3592,11 @@ public struct ToolInfo: Codable, Hashable, Sendable {
         self.source = source
         self.pluginId = pluginId
         self.risk = risk
+        self.riskLevel = riskLevel
         self.tags = tags
         self.idempotent = idempotent
         self.parallelSafe = parallelSafe
+        self.optional = optional
         self.parameters = parameters
     }
 }
@@ -2971,6 +3621,43 @@ public enum ToolInfoSource: RawRepresentable, Codable, Hashable, Sendable {
         switch self {
         case .core: return "core"
         case .plugin: return "plugin"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public enum ToolInfoRiskLevel: RawRepresentable, Codable, Hashable, Sendable {
+    case low
+    case medium
+    case high
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [ToolInfoRiskLevel] = [.low, .medium, .high]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "low": self = .low
+        case "medium": self = .medium
+        case "high": self = .high
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .low: return "low"
+        case .medium: return "medium"
+        case .high: return "high"
         case .unknown(let value): return value
         }
     }
@@ -3076,6 +3763,149 @@ public struct TreeNode: Codable, Hashable, Sendable {
     }
 }
 
+public struct UiAction: Codable, Hashable, Sendable {
+    public let label: String
+    public let style: UiActionStyle?
+    public let actionId: ItemName?
+    public let command: String?
+    public let payload: JsonValue?
+    public let when: ActiveWhen?
+
+    public init(
+        label: String,
+        style: UiActionStyle? = nil,
+        actionId: ItemName? = nil,
+        command: String? = nil,
+        payload: JsonValue? = nil,
+        when: ActiveWhen? = nil
+    ) {
+        self.label = label
+        self.style = style
+        self.actionId = actionId
+        self.command = command
+        self.payload = payload
+        self.when = when
+    }
+}
+
+public enum UiActionStyle: RawRepresentable, Codable, Hashable, Sendable {
+    case primary
+    case normal
+    case danger
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [UiActionStyle] = [.primary, .normal, .danger]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "primary": self = .primary
+        case "normal": self = .normal
+        case "danger": self = .danger
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .primary: return "primary"
+        case .normal: return "normal"
+        case .danger: return "danger"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct UiBlock: Codable, Hashable, Sendable {
+    public let kind: UiBlockKind
+    public let label: String?
+    public let text: String?
+    public let from: UiBlockFrom?
+
+    public init(
+        kind: UiBlockKind,
+        label: String? = nil,
+        text: String? = nil,
+        from: UiBlockFrom? = nil
+    ) {
+        self.kind = kind
+        self.label = label
+        self.text = text
+        self.from = from
+    }
+}
+
+public enum UiBlockKind: RawRepresentable, Codable, Hashable, Sendable {
+    case markdown
+    case keyValue
+    case list
+    case table
+    case progress
+    case status
+    case diff
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [UiBlockKind] = [.markdown, .keyValue, .list, .table, .progress, .status, .diff]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "markdown": self = .markdown
+        case "key-value": self = .keyValue
+        case "list": self = .list
+        case "table": self = .table
+        case "progress": self = .progress
+        case "status": self = .status
+        case "diff": self = .diff
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .markdown: return "markdown"
+        case .keyValue: return "key-value"
+        case .list: return "list"
+        case .table: return "table"
+        case .progress: return "progress"
+        case .status: return "status"
+        case .diff: return "diff"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct UiBlockFrom: Codable, Hashable, Sendable {
+    public let namespace: ItemName
+    public let path: String?
+
+    public init(
+        namespace: ItemName,
+        path: String? = nil
+    ) {
+        self.namespace = namespace
+        self.path = path
+    }
+}
+
 public struct Usage: Codable, Hashable, Sendable {
     public let input: Int
     public let output: Int
@@ -3156,12 +3986,13 @@ public enum ErrorCode: RawRepresentable, Codable, Hashable, Sendable {
     case tooLarge
     case rateLimited
     case unavailable
+    case plugin
     case storage
     case internal_
     /// A value that is newer than these models.
     case unknown(String)
 
-    public static let known: [ErrorCode] = [.parse, .invalidRequest, .unknownMethod, .protocolMismatch, .unauthorized, .notPaired, .scope, .forbiddenOrigin, .notFound, .conflict, .gone, .idempotencyConflict, .tooLarge, .rateLimited, .unavailable, .storage, .internal_]
+    public static let known: [ErrorCode] = [.parse, .invalidRequest, .unknownMethod, .protocolMismatch, .unauthorized, .notPaired, .scope, .forbiddenOrigin, .notFound, .conflict, .gone, .idempotencyConflict, .tooLarge, .rateLimited, .unavailable, .plugin, .storage, .internal_]
 
     public init(rawValue: String) {
         switch rawValue {
@@ -3180,6 +4011,7 @@ public enum ErrorCode: RawRepresentable, Codable, Hashable, Sendable {
         case "TOO_LARGE": self = .tooLarge
         case "RATE_LIMITED": self = .rateLimited
         case "UNAVAILABLE": self = .unavailable
+        case "PLUGIN": self = .plugin
         case "STORAGE": self = .storage
         case "INTERNAL": self = .internal_
         default: self = .unknown(rawValue)
@@ -3203,6 +4035,7 @@ public enum ErrorCode: RawRepresentable, Codable, Hashable, Sendable {
         case .tooLarge: return "TOO_LARGE"
         case .rateLimited: return "RATE_LIMITED"
         case .unavailable: return "UNAVAILABLE"
+        case .plugin: return "PLUGIN"
         case .storage: return "STORAGE"
         case .internal_: return "INTERNAL"
         case .unknown(let value): return value
@@ -3832,7 +4665,7 @@ public struct SessionsCreateResult: Codable, Hashable, Sendable {
     }
 }
 
-/// `sessions.patch`: Change fields of a session; with `ifRevision`, only if nobody changed it meanwhile.
+/// `sessions.patch`: Change fields of a session; with `ifRevision`, only if nobody changed it meanwhile; with `extension`, together with what a plugin does: all of it or nothing.
 public struct SessionsPatchParams: Codable, Hashable, Sendable {
     public let key: SessionKey
     public let title: String?
@@ -3844,6 +4677,7 @@ public struct SessionsPatchParams: Codable, Hashable, Sendable {
     public let permissions: Nullable<PermissionMode>?
     public let queue: Nullable<QueueMode>?
     public let ifRevision: Int?
+    public let extension_: SessionsPatchParamsExtension?
     public let idempotencyKey: String?
 
     public init(
@@ -3857,6 +4691,7 @@ public struct SessionsPatchParams: Codable, Hashable, Sendable {
         permissions: Nullable<PermissionMode>? = nil,
         queue: Nullable<QueueMode>? = nil,
         ifRevision: Int? = nil,
+        extension_: SessionsPatchParamsExtension? = nil,
         idempotencyKey: String? = nil
     ) {
         self.key = key
@@ -3869,7 +4704,39 @@ public struct SessionsPatchParams: Codable, Hashable, Sendable {
         self.permissions = permissions
         self.queue = queue
         self.ifRevision = ifRevision
+        self.extension_ = extension_
         self.idempotencyKey = idempotencyKey
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case key = "key"
+        case title = "title"
+        case label = "label"
+        case pinned = "pinned"
+        case archived = "archived"
+        case model = "model"
+        case thinking = "thinking"
+        case permissions = "permissions"
+        case queue = "queue"
+        case ifRevision = "ifRevision"
+        case extension_ = "extension"
+        case idempotencyKey = "idempotencyKey"
+    }
+}
+
+public struct SessionsPatchParamsExtension: Codable, Hashable, Sendable {
+    public let plugin: String
+    public let action: ItemName
+    public let payload: JsonValue?
+
+    public init(
+        plugin: String,
+        action: ItemName,
+        payload: JsonValue? = nil
+    ) {
+        self.plugin = plugin
+        self.action = action
+        self.payload = payload
     }
 }
 
@@ -5316,6 +6183,487 @@ public struct DeviceRevokeResult: Codable, Hashable, Sendable {
     }
 }
 
+/// `plugins.list`: The plugins: what each was granted, what it registered, and what was not taken.
+public struct PluginsListParams: Codable, Hashable, Sendable {
+    public init() {}
+}
+
+public struct PluginsListResult: Codable, Hashable, Sendable {
+    public let plugins: [PluginInfo]
+    public let generation: Int
+    public let safe: Bool
+
+    public init(
+        plugins: [PluginInfo],
+        generation: Int,
+        safe: Bool
+    ) {
+        self.plugins = plugins
+        self.generation = generation
+        self.safe = safe
+    }
+}
+
+/// `plugins.get`: One plugin, with its configuration.
+public struct PluginsGetParams: Codable, Hashable, Sendable {
+    public let id: String
+
+    public init(
+        id: String
+    ) {
+        self.id = id
+    }
+}
+
+public struct PluginsGetResult: Codable, Hashable, Sendable {
+    public let plugin: PluginDetails
+
+    public init(
+        plugin: PluginDetails
+    ) {
+        self.plugin = plugin
+    }
+}
+
+/// `plugins.enable`: Trust the files of a plugin as they are now, grant what its manifest asks for, or only `grants`, and load it.
+public struct PluginsEnableParams: Codable, Hashable, Sendable {
+    public let id: String
+    public let grants: [Grant]?
+    public let idempotencyKey: String?
+
+    public init(
+        id: String,
+        grants: [Grant]? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.id = id
+        self.grants = grants
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct PluginsEnableResult: Codable, Hashable, Sendable {
+    public let plugin: PluginInfo
+
+    public init(
+        plugin: PluginInfo
+    ) {
+        self.plugin = plugin
+    }
+}
+
+/// `plugins.disable`: Unload a plugin and keep it switched off; what it keeps in sessions is removed.
+public struct PluginsDisableParams: Codable, Hashable, Sendable {
+    public let id: String
+    public let idempotencyKey: String?
+
+    public init(
+        id: String,
+        idempotencyKey: String? = nil
+    ) {
+        self.id = id
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct PluginsDisableResult: Codable, Hashable, Sendable {
+    public let plugin: PluginInfo
+
+    public init(
+        plugin: PluginInfo
+    ) {
+        self.plugin = plugin
+    }
+}
+
+/// `plugins.reload`: Load a plugin anew from its folder, or all of them.
+public struct PluginsReloadParams: Codable, Hashable, Sendable {
+    public let id: String?
+    public let idempotencyKey: String?
+
+    public init(
+        id: String? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.id = id
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct PluginsReloadResult: Codable, Hashable, Sendable {
+    public let plugins: [PluginInfo]
+    public let generation: Int
+
+    public init(
+        plugins: [PluginInfo],
+        generation: Int
+    ) {
+        self.plugins = plugins
+        self.generation = generation
+    }
+}
+
+/// `plugins.grant`: Let a plugin do something that its manifest asks for.
+public struct PluginsGrantParams: Codable, Hashable, Sendable {
+    public let id: String
+    public let grants: [Grant]
+    public let idempotencyKey: String?
+
+    public init(
+        id: String,
+        grants: [Grant],
+        idempotencyKey: String? = nil
+    ) {
+        self.id = id
+        self.grants = grants
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct PluginsGrantResult: Codable, Hashable, Sendable {
+    public let plugin: PluginInfo
+
+    public init(
+        plugin: PluginInfo
+    ) {
+        self.plugin = plugin
+    }
+}
+
+/// `plugins.revoke`: Take such a right back. It holds at once.
+public struct PluginsRevokeParams: Codable, Hashable, Sendable {
+    public let id: String
+    public let grants: [Grant]
+    public let idempotencyKey: String?
+
+    public init(
+        id: String,
+        grants: [Grant],
+        idempotencyKey: String? = nil
+    ) {
+        self.id = id
+        self.grants = grants
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct PluginsRevokeResult: Codable, Hashable, Sendable {
+    public let plugin: PluginInfo
+
+    public init(
+        plugin: PluginInfo
+    ) {
+        self.plugin = plugin
+    }
+}
+
+/// `plugins.config`: Set the configuration of a plugin, checked against the schema of its manifest, and load it anew; null takes it back.
+public struct PluginsConfigParams: Codable, Hashable, Sendable {
+    public let id: String
+    public let config: Nullable<JsonObject>
+    public let idempotencyKey: String?
+
+    public init(
+        id: String,
+        config: Nullable<JsonObject>,
+        idempotencyKey: String? = nil
+    ) {
+        self.id = id
+        self.config = config
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct PluginsConfigResult: Codable, Hashable, Sendable {
+    public let plugin: PluginDetails
+
+    public init(
+        plugin: PluginDetails
+    ) {
+        self.plugin = plugin
+    }
+}
+
+/// `plugins.uiDescriptors`: The controls that plugins show, as far as this credential may use them.
+public struct PluginsUiDescriptorsParams: Codable, Hashable, Sendable {
+    public init() {}
+}
+
+public struct PluginsUiDescriptorsResult: Codable, Hashable, Sendable {
+    public let descriptors: [PluginsUiDescriptorsResultDescriptorsItem]
+    public let generation: Int
+
+    public init(
+        descriptors: [PluginsUiDescriptorsResultDescriptorsItem],
+        generation: Int
+    ) {
+        self.descriptors = descriptors
+        self.generation = generation
+    }
+}
+
+public struct PluginsUiDescriptorsResultDescriptorsItem: Codable, Hashable, Sendable {
+    public let pluginId: String
+    public let pluginName: String
+    public let id: ItemName
+    public let label: String
+    public let surface: PluginsUiDescriptorsResultDescriptorsItemSurface
+    public let description: String?
+    public let priority: Int?
+    public let activeWhen: ActiveWhen?
+    public let view: [UiBlock]?
+    public let actions: [UiAction]?
+    public let composer: PluginsUiDescriptorsResultDescriptorsItemComposer?
+    public let requiredScopes: ScopeList?
+
+    public init(
+        pluginId: String,
+        pluginName: String,
+        id: ItemName,
+        label: String,
+        surface: PluginsUiDescriptorsResultDescriptorsItemSurface,
+        description: String? = nil,
+        priority: Int? = nil,
+        activeWhen: ActiveWhen? = nil,
+        view: [UiBlock]? = nil,
+        actions: [UiAction]? = nil,
+        composer: PluginsUiDescriptorsResultDescriptorsItemComposer? = nil,
+        requiredScopes: ScopeList? = nil
+    ) {
+        self.pluginId = pluginId
+        self.pluginName = pluginName
+        self.id = id
+        self.label = label
+        self.surface = surface
+        self.description = description
+        self.priority = priority
+        self.activeWhen = activeWhen
+        self.view = view
+        self.actions = actions
+        self.composer = composer
+        self.requiredScopes = requiredScopes
+    }
+}
+
+public enum PluginsUiDescriptorsResultDescriptorsItemSurface: RawRepresentable, Codable, Hashable, Sendable {
+    case session
+    case chatMessage
+    case chatInputBar
+    case chatInputToolbarChip
+    case status
+    case settings
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [PluginsUiDescriptorsResultDescriptorsItemSurface] = [.session, .chatMessage, .chatInputBar, .chatInputToolbarChip, .status, .settings]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "session": self = .session
+        case "chat-message": self = .chatMessage
+        case "chat-input-bar": self = .chatInputBar
+        case "chat-input-toolbar-chip": self = .chatInputToolbarChip
+        case "status": self = .status
+        case "settings": self = .settings
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .session: return "session"
+        case .chatMessage: return "chat-message"
+        case .chatInputBar: return "chat-input-bar"
+        case .chatInputToolbarChip: return "chat-input-toolbar-chip"
+        case .status: return "status"
+        case .settings: return "settings"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct PluginsUiDescriptorsResultDescriptorsItemComposer: Codable, Hashable, Sendable {
+    public let mode: PluginsUiDescriptorsResultDescriptorsItemComposerMode
+    public let reason: String
+
+    public init(
+        mode: PluginsUiDescriptorsResultDescriptorsItemComposerMode,
+        reason: String
+    ) {
+        self.mode = mode
+        self.reason = reason
+    }
+}
+
+public enum PluginsUiDescriptorsResultDescriptorsItemComposerMode: RawRepresentable, Codable, Hashable, Sendable {
+    case normal
+    case confirm
+    case disabled
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [PluginsUiDescriptorsResultDescriptorsItemComposerMode] = [.normal, .confirm, .disabled]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "normal": self = .normal
+        case "confirm": self = .confirm
+        case "disabled": self = .disabled
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .normal: return "normal"
+        case .confirm: return "confirm"
+        case .disabled: return "disabled"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+/// `plugins.sessionAction`: Ask a plugin to do something in a session: a button was pressed. Needs the scopes of the action, `operator.write` without any.
+public struct PluginsSessionActionParams: Codable, Hashable, Sendable {
+    public let pluginId: String
+    public let actionId: ItemName
+    public let sessionKey: SessionKey
+    public let payload: JsonValue?
+    public let idempotencyKey: String?
+
+    public init(
+        pluginId: String,
+        actionId: ItemName,
+        sessionKey: SessionKey,
+        payload: JsonValue? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.pluginId = pluginId
+        self.actionId = actionId
+        self.sessionKey = sessionKey
+        self.payload = payload
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public typealias PluginsSessionActionResult = ActionAnswer
+
+/// `sessions.pluginPatch`: Set or remove what a plugin keeps in a session. The answer has it as it is kept.
+public struct SessionsPluginPatchParams: Codable, Hashable, Sendable {
+    public let key: SessionKey
+    public let pluginId: String
+    public let namespace: ItemName
+    public let value: JsonValue?
+    public let unset: Bool?
+    public let idempotencyKey: String?
+
+    public init(
+        key: SessionKey,
+        pluginId: String,
+        namespace: ItemName,
+        value: JsonValue? = nil,
+        unset: Bool? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.key = key
+        self.pluginId = pluginId
+        self.namespace = namespace
+        self.value = value
+        self.unset = unset
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct SessionsPluginPatchResult: Codable, Hashable, Sendable {
+    public let key: SessionKey
+    public let value: JsonValue?
+    public let revision: Int
+
+    public init(
+        key: SessionKey,
+        value: JsonValue? = nil,
+        revision: Int
+    ) {
+        self.key = key
+        self.value = value
+        self.revision = revision
+    }
+}
+
+/// `hooks.status`: Who takes part in which hook, in the order in which they are asked, and how often its plugin was asked there and failed.
+public struct HooksStatusParams: Codable, Hashable, Sendable {
+    public init() {}
+}
+
+public struct HooksStatusResult: Codable, Hashable, Sendable {
+    public let hooks: [HooksStatusResultHooksItem]
+
+    public init(
+        hooks: [HooksStatusResultHooksItem]
+    ) {
+        self.hooks = hooks
+    }
+}
+
+public struct HooksStatusResultHooksItem: Codable, Hashable, Sendable {
+    public let hook: String
+    public let handlers: [HooksStatusResultHooksItemHandlersItem]
+
+    public init(
+        hook: String,
+        handlers: [HooksStatusResultHooksItemHandlersItem]
+    ) {
+        self.hook = hook
+        self.handlers = handlers
+    }
+}
+
+public struct HooksStatusResultHooksItemHandlersItem: Codable, Hashable, Sendable {
+    public let plugin: String
+    public let priority: Int
+    public let timeoutMs: Int
+    public let calls: Int
+    public let errors: Int
+    public let timeouts: Int
+    public let lastAt: Int?
+
+    public init(
+        plugin: String,
+        priority: Int,
+        timeoutMs: Int,
+        calls: Int,
+        errors: Int,
+        timeouts: Int,
+        lastAt: Int? = nil
+    ) {
+        self.plugin = plugin
+        self.priority = priority
+        self.timeoutMs = timeoutMs
+        self.calls = calls
+        self.errors = errors
+        self.timeouts = timeouts
+        self.lastAt = lastAt
+    }
+}
+
 /// `connect.challenge`: Sent when a socket opens: the nonce that a device signs.
 public struct ConnectChallengeEvent: Codable, Hashable, Sendable {
     public let nonce: String
@@ -5440,7 +6788,7 @@ public enum SnapshotRequiredEventReason: RawRepresentable, Codable, Hashable, Se
     }
 }
 
-/// `sessions.changed`: A session was created, changed, reset or deleted.
+/// `sessions.changed`: A session was created, changed, reset or deleted, or a plugin has changed what it has in it.
 public struct SessionsChangedEvent: Codable, Hashable, Sendable {
     public let key: SessionKey
     public let reason: SessionsChangedEventReason
@@ -5465,10 +6813,11 @@ public enum SessionsChangedEventReason: RawRepresentable, Codable, Hashable, Sen
     case activity
     case fork
     case import_
+    case pluginPatch
     /// A value that is newer than these models.
     case unknown(String)
 
-    public static let known: [SessionsChangedEventReason] = [.create, .patch, .reset, .delete, .activity, .fork, .import_]
+    public static let known: [SessionsChangedEventReason] = [.create, .patch, .reset, .delete, .activity, .fork, .import_, .pluginPatch]
 
     public init(rawValue: String) {
         switch rawValue {
@@ -5479,6 +6828,7 @@ public enum SessionsChangedEventReason: RawRepresentable, Codable, Hashable, Sen
         case "activity": self = .activity
         case "fork": self = .fork
         case "import": self = .import_
+        case "plugin-patch": self = .pluginPatch
         default: self = .unknown(rawValue)
         }
     }
@@ -5492,6 +6842,7 @@ public enum SessionsChangedEventReason: RawRepresentable, Codable, Hashable, Sen
         case .activity: return "activity"
         case .fork: return "fork"
         case .import_: return "import"
+        case .pluginPatch: return "plugin-patch"
         case .unknown(let value): return value
         }
     }
@@ -5503,6 +6854,17 @@ public enum SessionsChangedEventReason: RawRepresentable, Codable, Hashable, Sen
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
+    }
+}
+
+/// `plugins.changed`: Plugins were loaded, unloaded or granted something: read anew what they offer.
+public struct PluginsChangedEvent: Codable, Hashable, Sendable {
+    public let generation: Int
+
+    public init(
+        generation: Int
+    ) {
+        self.generation = generation
     }
 }
 
@@ -5687,6 +7049,42 @@ public enum ApprovalResolvedEventState: RawRepresentable, Codable, Hashable, Sen
     }
 }
 
+/// `action.required`: A plugin needs a person, in this session.
+public struct ActionRequiredEvent: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let pluginId: String
+    public let pluginName: String
+    public let title: String
+    public let actions: [ActionRequiredEventActionsItem]?
+
+    public init(
+        sessionKey: SessionKey,
+        pluginId: String,
+        pluginName: String,
+        title: String,
+        actions: [ActionRequiredEventActionsItem]? = nil
+    ) {
+        self.sessionKey = sessionKey
+        self.pluginId = pluginId
+        self.pluginName = pluginName
+        self.title = title
+        self.actions = actions
+    }
+}
+
+public struct ActionRequiredEventActionsItem: Codable, Hashable, Sendable {
+    public let label: String
+    public let actionId: ItemName
+
+    public init(
+        label: String,
+        actionId: ItemName
+    ) {
+        self.label = label
+        self.actionId = actionId
+    }
+}
+
 /// `device.pair.requested`: A device asks to be let in.
 public typealias DevicePairRequestedEvent = PairingRequest
 
@@ -5836,7 +7234,7 @@ public enum GatewayMethods {
         public typealias Result = SessionsCreateResult
         public static let name = "sessions.create"
     }
-    /// Change fields of a session; with `ifRevision`, only if nobody changed it meanwhile.
+    /// Change fields of a session; with `ifRevision`, only if nobody changed it meanwhile; with `extension`, together with what a plugin does: all of it or nothing.
     public enum SessionsPatch: GatewayMethod {
         public typealias Params = SessionsPatchParams
         public typealias Result = SessionsPatchResult
@@ -6082,6 +7480,78 @@ public enum GatewayMethods {
         public typealias Result = DeviceRevokeResult
         public static let name = "device.revoke"
     }
+    /// The plugins: what each was granted, what it registered, and what was not taken.
+    public enum PluginsList: GatewayMethod {
+        public typealias Params = PluginsListParams
+        public typealias Result = PluginsListResult
+        public static let name = "plugins.list"
+    }
+    /// One plugin, with its configuration.
+    public enum PluginsGet: GatewayMethod {
+        public typealias Params = PluginsGetParams
+        public typealias Result = PluginsGetResult
+        public static let name = "plugins.get"
+    }
+    /// Trust the files of a plugin as they are now, grant what its manifest asks for, or only `grants`, and load it.
+    public enum PluginsEnable: GatewayMethod {
+        public typealias Params = PluginsEnableParams
+        public typealias Result = PluginsEnableResult
+        public static let name = "plugins.enable"
+    }
+    /// Unload a plugin and keep it switched off; what it keeps in sessions is removed.
+    public enum PluginsDisable: GatewayMethod {
+        public typealias Params = PluginsDisableParams
+        public typealias Result = PluginsDisableResult
+        public static let name = "plugins.disable"
+    }
+    /// Load a plugin anew from its folder, or all of them.
+    public enum PluginsReload: GatewayMethod {
+        public typealias Params = PluginsReloadParams
+        public typealias Result = PluginsReloadResult
+        public static let name = "plugins.reload"
+    }
+    /// Let a plugin do something that its manifest asks for.
+    public enum PluginsGrant: GatewayMethod {
+        public typealias Params = PluginsGrantParams
+        public typealias Result = PluginsGrantResult
+        public static let name = "plugins.grant"
+    }
+    /// Take such a right back. It holds at once.
+    public enum PluginsRevoke: GatewayMethod {
+        public typealias Params = PluginsRevokeParams
+        public typealias Result = PluginsRevokeResult
+        public static let name = "plugins.revoke"
+    }
+    /// Set the configuration of a plugin, checked against the schema of its manifest, and load it anew; null takes it back.
+    public enum PluginsConfig: GatewayMethod {
+        public typealias Params = PluginsConfigParams
+        public typealias Result = PluginsConfigResult
+        public static let name = "plugins.config"
+    }
+    /// The controls that plugins show, as far as this credential may use them.
+    public enum PluginsUiDescriptors: GatewayMethod {
+        public typealias Params = PluginsUiDescriptorsParams
+        public typealias Result = PluginsUiDescriptorsResult
+        public static let name = "plugins.uiDescriptors"
+    }
+    /// Ask a plugin to do something in a session: a button was pressed. Needs the scopes of the action, `operator.write` without any.
+    public enum PluginsSessionAction: GatewayMethod {
+        public typealias Params = PluginsSessionActionParams
+        public typealias Result = PluginsSessionActionResult
+        public static let name = "plugins.sessionAction"
+    }
+    /// Set or remove what a plugin keeps in a session. The answer has it as it is kept.
+    public enum SessionsPluginPatch: GatewayMethod {
+        public typealias Params = SessionsPluginPatchParams
+        public typealias Result = SessionsPluginPatchResult
+        public static let name = "sessions.pluginPatch"
+    }
+    /// Who takes part in which hook, in the order in which they are asked, and how often its plugin was asked there and failed.
+    public enum HooksStatus: GatewayMethod {
+        public typealias Params = HooksStatusParams
+        public typealias Result = HooksStatusResult
+        public static let name = "hooks.status"
+    }
 }
 
 /// An event with its typed payload; one that is newer than these models is kept whole.
@@ -6094,10 +7564,12 @@ public enum GatewayEvent: Hashable, Sendable {
     case resumed(ResumedEvent)
     case snapshotRequired(SnapshotRequiredEvent)
     case sessionsChanged(SessionsChangedEvent)
+    case pluginsChanged(PluginsChangedEvent)
     case agent(AgentEvent)
     case chat(ChatEvent)
     case approvalRequested(ApprovalRequestedEvent)
     case approvalResolved(ApprovalResolvedEvent)
+    case actionRequired(ActionRequiredEvent)
     case devicePairRequested(DevicePairRequestedEvent)
     case devicePairResolved(DevicePairResolvedEvent)
     case unknown(EventFrame)
@@ -6113,10 +7585,12 @@ public enum GatewayEvent: Hashable, Sendable {
         case "resumed": self = .resumed(try payload.decode(ResumedEvent.self))
         case "snapshot-required": self = .snapshotRequired(try payload.decode(SnapshotRequiredEvent.self))
         case "sessions.changed": self = .sessionsChanged(try payload.decode(SessionsChangedEvent.self))
+        case "plugins.changed": self = .pluginsChanged(try payload.decode(PluginsChangedEvent.self))
         case "agent": self = .agent(try payload.decode(AgentEvent.self))
         case "chat": self = .chat(try payload.decode(ChatEvent.self))
         case "approval.requested": self = .approvalRequested(try payload.decode(ApprovalRequestedEvent.self))
         case "approval.resolved": self = .approvalResolved(try payload.decode(ApprovalResolvedEvent.self))
+        case "action.required": self = .actionRequired(try payload.decode(ActionRequiredEvent.self))
         case "device.pair.requested": self = .devicePairRequested(try payload.decode(DevicePairRequestedEvent.self))
         case "device.pair.resolved": self = .devicePairResolved(try payload.decode(DevicePairResolvedEvent.self))
         default: self = .unknown(frame)

@@ -219,7 +219,7 @@ function withRun(chat: ChatState, runId: string | undefined, now: number, change
 /** What a run does right now. Its end is told by the transcript, with the reason. */
 export function withRunStream(chat: ChatState, event: RunStream): ChatState {
   if (chat.ended.some((each) => each.runId === event.runId)) return chat;
-  if (event.stream === 'lifecycle' && event.phase === 'ended') return chat;
+  if (event.stream === 'plugin' || (event.stream === 'lifecycle' && event.phase === 'ended')) return chat;
   return withRun(chat, event.runId, event.ts, (run) => runAfter(run, event));
 }
 

@@ -45,6 +45,9 @@ export function runAfter(run: LiveRun, event: RunStream): LiveRun {
   switch (event.stream) {
     case 'lifecycle':
       return afterPhase(run, event);
+    case 'plugin':
+      // For whoever follows the plugin; the conversation shows nothing of it.
+      return run;
     case 'tool':
       return { ...run, state: 'running', phase: undefined, tools: withTool(run.tools, event) };
     default:

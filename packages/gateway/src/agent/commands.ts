@@ -9,7 +9,6 @@ import {
   GatewayError,
   isCommandName,
   parseCommand,
-  type Scope,
   type Session,
   thinkingLevels,
   visible,
@@ -22,6 +21,8 @@ import { unknownModel } from '../model/models.ts';
 import type { Models } from '../model/types.ts';
 import type { Store } from '../store/store.ts';
 import { agentIdOf, type AgentBook } from './agents.ts';
+import { type CommandCall, type CommandReply, findPluginCommand, pluginCommandInfos, runPluginCommand } from './plugin-commands.ts';
+import type { PluginParts } from './plugin-tools.ts';
 import { resetSession } from './session-life.ts';
 import type { Turns } from './service.ts';
 import type { Transcripts } from './transcripts.ts';
@@ -35,22 +36,12 @@ export interface CommandDeps {
   readonly turns: Turns;
   readonly transcripts: Transcripts;
   readonly endJobs: (sessionKey: string) => void;
+  /** Commands of plugins; none while they are being opened. */
+  readonly plugins: () => PluginParts | undefined;
   /** How the gateway is, in a few lines. */
   readonly gatewayStatus: () => string[];
   /** Kinds of question that the demo model answers, for `/help`. */
   readonly demoExamples: readonly string[];
-}
-
-export interface CommandCall {
-  readonly sessionKey: string;
-  readonly text: string;
-  readonly principal: { readonly id: string; readonly held: ReadonlySet<Scope>; readonly sessionKey?: string };
-}
-
-export interface CommandReply {
-  readonly reply: string;
-  /** Where the conversation goes on: another session after `/new`. */
-  readonly sessionKey: string;
 }
 
 type Run = (rest: string, call: CommandCall, deps: CommandDeps) => Promise<string | CommandReply>;
@@ -60,7 +51,11 @@ export async function runCommand(call: CommandCall, deps: CommandDeps): Promise<
   const parsed = parseCommand(call.text);
   if (!parsed) throw new GatewayError('INVALID_REQUEST', 'A command begins with a slash and a word, such as /help');
   if (!isCommandName(parsed.name)) {
-    const hint = didYouMean(parsed.name, commandNames).replace(/"/g, '');
+    const plugins = deps.plugins();
+    const found = findPluginCommand(parsed.name, plugins);
+    if (found && plugins) return runPluginCommand(found, parsed.rest, call, deps, plugins);
+    const names = [...commandNames, ...pluginCommandInfos(plugins, call.principal.held).map(({ name }) => name)];
+    const hint = didYouMean(parsed.name, names).replace(/"/g, '');
     throw new GatewayError(
       'NOT_FOUND',
       `There is no command /${parsed.name}${hint}; /commands lists them. Put a space before the slash to say it to the agent`,
@@ -89,7 +84,11 @@ const runs: Readonly<Record<CommandName, Run>> = {
     return lines.join('\n');
   },
 
-  commands: async () => commandNames.map((name) => `${commands[name].usage} — ${commands[name].summary}`).join('\n'),
+  commands: async (_, { principal }, { plugins }) =>
+    [
+      ...commandNames.map((name) => `${commands[name].usage} — ${commands[name].summary}`),
+      ...pluginCommandInfos(plugins(), principal.held).map(({ usage, summary, pluginId }) => `${usage} — ${summary} (${pluginId})`),
+    ].join('\n'),
 
   async status(_, { sessionKey, principal }, { store, agents, transcripts, gatewayStatus }) {
     const { session } = await store.read('sessions.get', { key: sessionKey });

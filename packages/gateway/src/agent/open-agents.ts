@@ -1,8 +1,10 @@
 // Builds everything that turns need, from the hooks to the queue, over one store.
 import { join } from 'node:path';
 import type { RunStream, SandboxState, Settings } from '@tenon/protocol';
+import { createCallCounts } from '../host/call-counts.ts';
 import { createPluginCaller, type PluginFailure } from '../host/call-plugin.ts';
 import { createHookRegistry, type HookRegistry } from '../host/hook-registry.ts';
+import type { PluginHostOptions } from '../host/plugin-host.ts';
 import { createHookRunner, type HookRunner } from '../host/run-hook.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
@@ -17,12 +19,17 @@ import type { StoredEvent } from '../store/stream.ts';
 import { type AgentBook, createAgentBook } from './agents.ts';
 import { createApprovals } from './approvals.ts';
 import type { CommandDeps } from './commands.ts';
+import { continueAgent } from './continue-agent.ts';
+import { createEventFollowers, type EventFollowers } from './follow-events.ts';
+import { injectorsOf, type PluginParts, pluginTools } from './plugin-tools.ts';
 import { createTurnQueue, type TurnQueue } from './queue.ts';
 import type { ExecPolicy } from './tools/exec-policy.ts';
 import type { Tool } from './tools/tool.ts';
 import { openTools } from './tools/tools.ts';
 import { createTranscripts, type Transcripts } from './transcripts.ts';
 import { runTurn } from './turn.ts';
+import type { TurnDeps } from './turn-context.ts';
+import { createWake } from './wake.ts';
 
 export interface AgentOptions {
   readonly home: string;
@@ -47,7 +54,8 @@ export interface AgentParts {
   readonly hooks: HookRunner;
   readonly models: Models;
   readonly agents: AgentBook;
-  readonly tools: readonly Tool[];
+  /** Those of the gateway and of the plugins that are loaded now. */
+  readonly allTools: () => readonly Tool[];
   readonly turns: TurnQueue;
   readonly transcripts: Transcripts;
   readonly commands: CommandDeps;
@@ -55,6 +63,12 @@ export interface AgentParts {
   readonly execPolicy: () => Promise<ExecPolicy>;
   /** Ends the background jobs of a session. */
   readonly endJobs: (sessionKey: string) => void;
+  /** What the host of the plugins is made with. */
+  readonly forPlugins: Pick<PluginHostOptions, 'hookRegistry' | 'caller' | 'counts' | 'reservedTools' | 'continueAgent'>;
+  /** From now on turns use what they have registered. */
+  usePlugins(plugins: PluginParts): void;
+  /** What a plugin says in a stream of its own: to whoever watches. */
+  said(said: RunStream): void;
   /** From the store, after the commit. */
   committed(batch: readonly StoredEvent[]): void;
   close(): Promise<void>;
@@ -69,7 +83,11 @@ export function openAgents(options: AgentOptions): AgentParts {
   const { home, settings, store, clock, log, metrics } = options;
   const hookRegistry = createHookRegistry();
   const reportFailure = (failure: PluginFailure) => log.warn(failure, 'a plugin failed');
-  const hooks = createHookRunner({ registry: hookRegistry, caller: createPluginCaller({ clock, metrics, reportFailure }), clock, metrics });
+  const counts = createCallCounts(clock);
+  const caller = createPluginCaller({ clock, metrics, reportFailure, counts });
+  const hooks = createHookRunner({ registry: hookRegistry, caller, clock, metrics });
+  let plugins: PluginParts | undefined;
+  let followers: EventFollowers | undefined;
   const tools = openTools({
     clock,
     settings,
@@ -104,6 +122,13 @@ export function openAgents(options: AgentOptions): AgentParts {
     maxActive: MAX_TURNS,
     runTurn: (lead, others, control) => runTurn(lead, others, turnDeps, control),
   });
+  const allTools = (): readonly Tool[] => (plugins ? [...tools.tools, ...pluginTools(plugins)] : tools.tools);
+  const publish = (said: RunStream): void => {
+    options.publish(said);
+    turns.said(said);
+    followers?.said(said);
+  };
+  const wake = createWake({ store, clock, log, plugins: () => plugins, accepted: (key) => turns.accepted(key) });
   const turnDeps = {
     store,
     clock,
@@ -112,7 +137,13 @@ export function openAgents(options: AgentOptions): AgentParts {
     hooks,
     models,
     agents,
-    tools: tools.tools,
+    get tools() {
+      return allTools();
+    },
+    get plugins() {
+      return plugins;
+    },
+    injectors: () => (plugins ? injectorsOf(plugins) : []),
     approvals,
     execPolicy,
     sandbox,
@@ -122,11 +153,8 @@ export function openAgents(options: AgentOptions): AgentParts {
       maxCostUsd: settings['agent.maxTurnCostUsd'],
       approvalMs: settings['approvals.expireMs'],
     },
-    publish(said: RunStream) {
-      options.publish(said);
-      turns.said(said);
-    },
-  };
+    publish,
+  } satisfies TurnDeps;
   const transcripts = createTranscripts({ store, clock, hooks, models, agents });
 
   async function demoFacts() {
@@ -152,7 +180,7 @@ export function openAgents(options: AgentOptions): AgentParts {
     hooks,
     models,
     agents,
-    tools: tools.tools,
+    allTools,
     turns,
     transcripts,
     commands: {
@@ -164,6 +192,7 @@ export function openAgents(options: AgentOptions): AgentParts {
       turns,
       transcripts,
       endJobs: tools.endJobs,
+      plugins: () => plugins,
       gatewayStatus: () => [
         `Gateway: Tenon ${options.version} at ${options.gatewayUrl()}, running turns: ${turns.active}`,
         ...options.health(),
@@ -173,9 +202,22 @@ export function openAgents(options: AgentOptions): AgentParts {
     sandbox,
     execPolicy,
     endJobs: tools.endJobs,
+    forPlugins: {
+      hookRegistry,
+      caller,
+      counts,
+      reservedTools: tools.tools.map(({ name }) => name),
+      continueAgent: (request) => continueAgent(request, { store, clock, turns, nameOf: (id) => plugins?.get(id)?.name ?? id }),
+    },
+    usePlugins(opened) {
+      plugins = opened;
+      followers = createEventFollowers({ clock, metrics, plugins: opened });
+    },
+    said: publish,
     committed(batch) {
       approvals.committed(batch);
       turns.committed(batch);
+      wake.committed(batch);
     },
     async close() {
       approvals.close();
@@ -185,7 +227,7 @@ export function openAgents(options: AgentOptions): AgentParts {
       await Promise.race([turns.park(0), overdue.promise]);
       timer.cancel();
       await tools.close();
-      await hooks.drain(CLOSE_BUDGET_MS);
+      await Promise.all([hooks.drain(CLOSE_BUDGET_MS), followers?.drain(CLOSE_BUDGET_MS)]);
     },
   };
 }

@@ -1,9 +1,10 @@
 // What a turn needs to know before the model is asked for the first time: which model, which system prompt, which context
 // around the message, which tools. Plugins have their say at each, in this order; the last one may stop the turn.
-import type { ImageBlock, RunEnd, TextBlock, ThinkingLevel, UserMessage } from '@tenon/protocol';
+import type { Entry, ImageBlock, RunEnd, TextBlock, ThinkingLevel, UserMessage } from '@tenon/protocol';
 import { unknownModel } from '../model/models.ts';
 import type { Model, Models } from '../model/types.ts';
 import type { Candidate } from './ask-model.ts';
+import { isOffered } from './plugin-tools.ts';
 import { messagesOf, systemPrompt, textOf } from './prompt.ts';
 import type { Tool } from './tools/tool.ts';
 import { consult, hookContextOf, type Turn } from './turn-context.ts';
@@ -43,14 +44,16 @@ export async function preparePrompt(turn: Turn): Promise<Prompt | RunEnd> {
   const model = candidates.flatMap((each) => ('model' in each ? [each.model] : []))[0];
   const context = hookContextOf(turn, model);
 
+  // On either side of the message: what was queued for the turn comes first, then what each hook adds.
   const around: Around = { before: [], after: [] };
-  const prepared = await consult(turn, 'agent_turn_prepare', { ...context, prompt, messages, queuedInjections: [] });
+  for (const { placement, text } of turn.injections) (placement === 'prepend_context' ? around.before : around.after).push(text);
+  const prepared = await consult(turn, 'agent_turn_prepare', { ...context, prompt, messages, queuedInjections: [...turn.injections] });
   if (prepared.kind === 'done') collect(around, prepared.event);
   if (turn.run.trigger === 'heartbeat') {
     const beat = await consult(turn, 'heartbeat_prompt_contribution', context);
     if (beat.kind === 'done') collect(around, beat.event);
   }
-  const offered = turn.deps.tools.filter((tool) => turn.agent.tools?.includes(tool.name) ?? true);
+  const offered = turn.deps.tools.filter((tool) => isOffered(tool, turn.agent));
   const basis = systemPrompt({
     agentName: turn.agent.name,
     workspace: turn.workspace,
@@ -113,7 +116,10 @@ function surround(message: UserMessage, { before, after }: Around): (TextBlock |
   return [...before.map(block), ...message.content, ...after.map(block)];
 }
 
-function lastUserMessage(turn: Turn): { entryId: string; message: UserMessage } | undefined {
-  const last = turn.path.findLast((entry) => entry.type === 'message' && entry.message.role === 'user');
+/** Of those that the turn began with: what came while it ran has no context of its own, also when the turn goes on in another life. */
+function lastUserMessage({ path, run }: Turn): { entryId: string; message: UserMessage } | undefined {
+  const isUser = (entry: Entry) => entry.type === 'message' && entry.message.role === 'user';
+  const answered = path.findIndex((entry) => entry.runId === run.runId && entry.type === 'message' && entry.message.role === 'assistant');
+  const last = (answered === -1 ? undefined : path.slice(0, answered).findLast(isUser)) ?? path.findLast(isUser);
   return last?.type === 'message' && last.message.role === 'user' ? { entryId: last.id, message: last.message } : undefined;
 }

@@ -15,6 +15,7 @@ import { didYouMean } from '../kernel/nearest.ts';
 import type { OpenCall } from '../store/calls.ts';
 import { permit } from './permit.ts';
 import type { Prompt } from './prompt-hooks.ts';
+import { type Judgement, judgeByPolicies } from './tool-policies.ts';
 import { type PreparedCall, type Tool, ToolError, type ToolOutput } from './tools/tool.ts';
 import { extendPath, hookContextOf, Parked, type Turn } from './turn-context.ts';
 
@@ -94,9 +95,21 @@ async function admit(turn: Turn, prompt: Prompt, call: OpenCall, asked: readonly
   const fault = faultOf(tool, call.args);
   if (fault) return refusal(fault);
 
+  const judged = await judgeCall(turn, tool, call.args);
+  if (control.isParked()) throw new Parked();
+  if (judged.kind === 'aborted') return refusal(`Not run: ${control.reason}`);
+  if (judged.kind === 'denied') return refusal(`Blocked by ${judged.plugin}: ${judged.reason}`, { outcome: 'blocked' });
+
   const gate = await turn.deps.hooks.run(
     'before_tool_call',
-    { ...hookContextOf(turn), toolName: tool.name, toolCallId: call.callId, params: call.args, risk: tool.risk },
+    {
+      ...hookContextOf(turn),
+      toolName: tool.name,
+      toolCallId: call.callId,
+      params: judged.args,
+      risk: tool.risk,
+      ...(judged.approval ? { approval: judged.approval } : {}),
+    },
     { signal: control.waits },
   );
   if (control.isParked()) throw new Parked();
@@ -108,6 +121,13 @@ async function admit(turn: Turn, prompt: Prompt, call: OpenCall, asked: readonly
   const permitted = await permit(turn, { tool, callId: call.callId, args, asked: approval });
   if ('refused' in permitted) return refusal(permitted.refused, permitted.outcome && { outcome: permitted.outcome });
   return { tool, args, prepared: permitted };
+}
+
+/** Policies go before all hooks. */
+function judgeCall(turn: Turn, tool: Tool, args: JsonObject): Judgement | Promise<Judgement> {
+  const { plugins } = turn.deps;
+  if (!plugins || plugins.registry.all('toolPolicy').length === 0) return { kind: 'passed', args, by: [] };
+  return judgeByPolicies({ tool, args, sessionKey: turn.session.key, agentId: turn.agent.id, signal: turn.control.waits }, plugins);
 }
 
 /** Marked as started where that matters, then run. */
@@ -222,6 +242,10 @@ async function persist(turn: Turn, call: OpenCall, args: JsonObject, result: Cal
 }
 
 function faultOf(tool: Tool, args: JsonObject): string | undefined {
+  if (tool.faultIn) {
+    const fault = tool.faultIn(args);
+    return fault && `The arguments do not fit the tool "${tool.name}": ${fault}`;
+  }
   if (matches(tool.parameters, args)) return undefined;
   return `The arguments do not fit the tool "${tool.name}": ${explain(tool.parameters, args, 'arguments') ?? 'see its parameters'}`;
 }

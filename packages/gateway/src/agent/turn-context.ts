@@ -6,10 +6,12 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Model, Models } from '../model/types.ts';
 import type { NewCall } from '../store/calls.ts';
+import type { DrainedInjection } from '../store/injections.ts';
 import type { OpenRun } from '../store/run-row.ts';
 import type { Store } from '../store/store.ts';
 import type { Agent, AgentBook } from './agents.ts';
 import type { Approvals } from './approvals.ts';
+import type { PluginParts } from './plugin-tools.ts';
 import type { RunOptions } from './service.ts';
 import type { ExecPolicy } from './tools/exec-policy.ts';
 import type { Tool } from './tools/tool.ts';
@@ -25,6 +27,10 @@ export interface TurnDeps {
   readonly models: Models;
   readonly agents: AgentBook;
   readonly tools: readonly Tool[];
+  /** Without it, there are no plugins beside those in the hooks. */
+  readonly plugins?: PluginParts | undefined;
+  /** Plugins whose injections a turn may be told; without it, none. */
+  readonly injectors?: () => readonly string[];
   readonly approvals: Approvals;
   /** Known once a sandbox was looked for. */
   readonly execPolicy: () => Promise<ExecPolicy>;
@@ -87,6 +93,8 @@ export interface Turn {
   readonly session: Session;
   readonly agent: Agent;
   readonly workspace: string;
+  /** What plugins had queued for this turn, in the order in which it is told. */
+  injections: readonly DrainedInjection[];
   /** From the root to the leaf. */
   path: Entry[];
   /** Model calls so far. */

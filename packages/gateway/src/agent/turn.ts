@@ -81,16 +81,21 @@ async function openTurn({ run, options, principal }: OpenRun, deps: TurnDeps, co
     session,
     agent,
     workspace: deps.agents.openWorkspace(agent),
+    // Begun in a former life: it was given these then, and nobody else gets them.
+    injections: run.state === 'running' ? (await deps.store.read('injections.ofRun', { runId: run.runId })).injections : [],
     path,
     steps: own.length,
     costUsd: run.usage.costUsd,
   };
 }
 
-/** The messages into the transcript, in one commit, after plugins have seen them. Not again when the turn was begun in a former life. */
+/**
+ * The messages into the transcript, in one commit with what plugins have queued for the turn, after plugins have seen them.
+ * Not again when the turn was begun in a former life.
+ */
 async function begin(turn: Turn, [lead, ...others]: readonly [OpenRun, ...OpenRun[]]): Promise<RunEnd | undefined> {
   if (turn.run.state === 'running') return undefined;
-  const { store, clock, hooks } = turn.deps;
+  const { store, clock, hooks, injectors } = turn.deps;
   const key = turn.session.key;
   const leadRunId = turn.run.runId;
   const heard = await hear(turn, lead);
@@ -98,7 +103,10 @@ async function begin(turn: Turn, [lead, ...others]: readonly [OpenRun, ...OpenRu
   if ('plugin' in heard) return handle(turn, lead, heard);
   const contents = await hearAll(turn, others);
   contents[leadRunId] = heard.content;
-  const { entries } = await store.write('runs.begin', { key, leadRunId, runIds: Object.keys(contents), contents, at: clock.now() });
+  const drain = { pluginIds: injectors?.() ?? [] };
+  const runIds = Object.keys(contents);
+  const { entries, injections } = await store.write('runs.begin', { key, leadRunId, runIds, contents, drain, at: clock.now() });
+  turn.injections = injections;
   faultpoint('turn.begun');
   if (turn.options.startsSession)
     hooks.run('session_start', { sessionKey: key, sessionId: turn.session.sessionId, agentId: turn.agent.id, reason: 'new' });

@@ -49,7 +49,10 @@ test('bash completes commands, verbs, options, and the values of options and arg
       ['true', 'false'],
     ],
     [['logs', '--fo'], ['--follow']],
-    [['call', 'sessions.p'], ['sessions.patch']],
+    [
+      ['call', 'sessions.p'],
+      ['sessions.patch', 'sessions.pluginPatch'],
+    ],
     [
       ['config', 'get', 'log.'],
       ['log.level', 'log.maxBytes', 'log.files'],

@@ -55,15 +55,24 @@ export interface PluginCaller {
   fail(where: Pick<PluginPlace, 'plugin' | 'place'>, kind: FailureKind, message: string): Answer<never> & { ok: false };
 }
 
+/** Is told how calls went. */
+export interface CallObserver {
+  /** One call has ended. `where` is the same object for the same handler. */
+  ended(where: PluginPlace, answer: Answer<unknown>, durationMs: number): void;
+  /** A failure that was found after the answer, or in place of a call. */
+  failed(where: Pick<PluginPlace, 'plugin' | 'place'>, kind: FailureKind): void;
+}
+
 export interface PluginCallerDeps {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly reportFailure: (failure: PluginFailure) => void;
+  readonly counts?: CallObserver;
 }
 
 const MESSAGE_LENGTH = 512;
 
-export function createPluginCaller({ clock, metrics, reportFailure }: PluginCallerDeps): PluginCaller {
+export function createPluginCaller({ clock, metrics, reportFailure, counts }: PluginCallerDeps): PluginCaller {
   const deadlines = createDeadlines(clock);
   metrics.describe('tenon_plugin_calls_total', 'Calls of plugin code, by plugin and place.');
   metrics.describe('tenon_plugin_failures_total', 'Calls of plugin code that failed, by plugin, place and kind.');
@@ -113,21 +122,42 @@ export function createPluginCaller({ clock, metrics, reportFailure }: PluginCall
     });
   }
 
+  function counted<Result>(where: PluginPlace, began: number, answer: Answer<Result>): Answer<Result> {
+    counts?.ended(where, answer, clock.monotonic() - began);
+    return answer;
+  }
+
   return {
     call(where, code, argument, accept, signal) {
-      metrics.count('tenon_plugin_calls_total', { plugin: where.plugin, place: where.place });
-      const call = new Call(where);
-      let raw: unknown;
-      try {
-        raw = code(argument, call);
-        if (isThenable(raw)) return wait(call, raw, accept, signal);
-      } catch (error) {
-        return fail(where, 'threw', textOf(error));
-      }
-      return finish(where, raw, accept);
+      const began = clock.monotonic();
+      const answer = answerOf(where, code, argument, accept, signal);
+      if (answer instanceof Promise) return answer.then((late) => counted(where, began, late));
+      return counted(where, began, answer);
     },
-    fail,
+    fail(where, kind, message) {
+      counts?.failed(where, kind);
+      return fail(where, kind, message);
+    },
   };
+
+  function answerOf<Argument, Result>(
+    where: PluginPlace,
+    code: PluginCode<Argument>,
+    argument: Argument,
+    accept: Accept<Result>,
+    signal: AbortSignal | undefined,
+  ): Answer<Result> | Promise<Answer<Result>> {
+    metrics.count('tenon_plugin_calls_total', { plugin: where.plugin, place: where.place });
+    const call = new Call(where);
+    let raw: unknown;
+    try {
+      raw = code(argument, call);
+      if (isThenable(raw)) return wait(call, raw, accept, signal);
+    } catch (error) {
+      return fail(where, 'threw', textOf(error));
+    }
+    return finish(where, raw, accept);
+  }
 }
 
 class Call implements PluginCall {

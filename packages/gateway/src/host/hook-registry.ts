@@ -41,6 +41,8 @@ export interface HookRegistry {
   add<Name extends HookName>(name: Name, registration: HookRegistration<Name>): () => void;
   /** In the order in which they are asked. The list is never changed; a registration makes a new one. */
   handlers<Name extends HookName>(name: Name): readonly Registered<Name>[];
+  /** Takes one of them out, as its own disposer would; false when it is not there (any more). */
+  switchOff(handler: PluginPlace): boolean;
 }
 
 /** What the operator says about timeouts; 1 to 600,000 ms. */
@@ -82,17 +84,24 @@ export function createHookRegistry(operator: HookTimeouts = {}): HookRegistry {
         isLive: true,
       };
       lists.set(name, [...list, entry].sort(compare));
-      return () => {
-        if (!entry.isLive) return;
-        entry.isLive = false;
-        lists.set(
-          name,
-          listOf(name).filter((each) => each !== entry),
-        );
-      };
+      return () => void remove(entry);
     },
     handlers: <Name extends HookName>(name: Name) => (lists.get(name) ?? []) as readonly Registered<Name>[],
+    switchOff(handler) {
+      const entry = (lists.get(handler.place) ?? []).find((each) => each === handler);
+      return entry !== undefined && remove(entry);
+    },
   };
+
+  function remove(entry: Entry): boolean {
+    if (!entry.isLive) return false;
+    entry.isLive = false;
+    lists.set(
+      entry.place,
+      listOf(entry.place).filter((each) => each !== entry),
+    );
+    return true;
+  }
 
   function listOf(name: string): readonly Entry[] {
     if (isHookName(name)) return lists.get(name) ?? [];

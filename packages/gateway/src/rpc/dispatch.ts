@@ -19,6 +19,7 @@ import type { Metrics } from '../kernel/metrics.ts';
 import type { AnswerSlot } from '../store/answers.ts';
 import type { Store } from '../store/store.ts';
 import type { Connection } from './connections.ts';
+import { callPluginMethod, isPluginMethod } from './plugin-rpc.ts';
 import type { Committed, Handlers, RequestContext, Services } from './handler.ts';
 
 /** Contract: must not throw or reject. Gives the text of the response frame and whether the request itself was refused. */
@@ -38,6 +39,7 @@ export function createDispatch(handlers: Handlers, services: Services, metrics: 
 
   return function dispatch(frame, connection) {
     try {
+      if (isPluginMethod(frame.method)) return callPlugin(frame, connection);
       const method = admit(frame, connection);
       const params = checkParams(method, frame.params ?? {});
       const result = callHandler(method, params, connection);
@@ -56,6 +58,14 @@ export function createDispatch(handlers: Handlers, services: Services, metrics: 
     const handler = handlers[method] as unknown as AnyHandler;
     if (typeof handler === 'function') return handler(params, context);
     return handler.commit(params, context).then((stored) => handler.present(stored, context));
+  }
+
+  function callPlugin(frame: RequestFrame, connection: Connection): Promise<Answered> {
+    requireValid(connection);
+    return callPluginMethod(frame.method, frame.params ?? {}, connection.principal, services.plugins()).then(
+      (value) => succeed(frame, value),
+      (error: unknown) => fail(frame, error),
+    );
   }
 
   function succeed(frame: RequestFrame, payload: unknown): Answered {
@@ -92,13 +102,17 @@ type AnyHandler =
 
 /** Scope before params: who lacks the right learns nothing about the schema and costs nothing. */
 function admit(frame: RequestFrame, connection: Connection): MethodName {
-  if (connection.revoked)
-    throw new GatewayError('UNAUTHORIZED', 'The credential of this connection is no longer valid', { details: { code: 'AUTH_REVOKED' } });
+  requireValid(connection);
   if (frame.method === 'connect') throw new GatewayError('INVALID_REQUEST', 'This connection is connected already');
   if (!isMethodName(frame.method)) throw new GatewayError('UNKNOWN_METHOD', `There is no method "${frame.method.slice(0, 64)}"`);
   const { scope } = methodRow(frame.method);
   if (scope !== 'any') requireScope(scope, connection);
   return frame.method;
+}
+
+function requireValid({ revoked }: Connection): void {
+  if (revoked)
+    throw new GatewayError('UNAUTHORIZED', 'The credential of this connection is no longer valid', { details: { code: 'AUTH_REVOKED' } });
 }
 
 function requireScope(scope: Scope, { principal }: Connection): void {

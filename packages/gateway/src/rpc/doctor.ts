@@ -5,6 +5,7 @@ import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Finding, limits } from '@tenon/protocol';
 import { homeFiles, keptCopies, LOG_FOLDER } from '../home.ts';
+import type { PluginHost } from '../host/plugin-host.ts';
 import type { LogBook } from '../kernel/log.ts';
 import { COUNTED_UP_TO } from '../store/retention.ts';
 import { WAL_BOUND_BYTES } from '../store/sqlite-file.ts';
@@ -26,6 +27,8 @@ export interface DoctorDeps {
   readonly logBook: Pick<LogBook, 'file' | 'bound' | 'lost'>;
   readonly warnings: readonly string[];
   readonly auditChain: () => Promise<{ ok: boolean; checked: number; reason?: string }>;
+  /** Only in a gateway that runs. */
+  readonly plugins?: () => Pick<PluginHost, 'list' | 'check'>;
 }
 
 type Findings = Finding[] | Promise<Finding[]>;
@@ -113,6 +116,7 @@ const homeChecks: Readonly<Record<string, HomeCheck>> = {
       },
     ];
   },
+  plugins: async ({ plugins }) => (plugins ? pluginFindings(plugins()) : []),
   permissions: ({ home }, fix) => privateFiles(home).flatMap((path) => checkMode(path, fix)),
   exposure: ({ warnings }) =>
     warnings.map((message) => ({ check: 'exposure', severity: 'warning' as const, message, remedy: 'See SECURITY.md' })),
@@ -147,6 +151,39 @@ function ok(check: string, message: string): Finding {
   return { check, severity: 'ok', message };
 }
 
+/** What keeps plugins from doing what people think they do: nothing that was refused stays unseen. */
+async function pluginFindings(host: Pick<PluginHost, 'list' | 'check'>): Promise<Finding[]> {
+  const all = host.list();
+  const warning = (message: string, remedy: string): Finding => ({ check: 'plugins', severity: 'warning', message, remedy });
+  const findings = all.flatMap(({ id, state, reason, enabled, registrations, switchedOff, services }) => {
+    const look = `tenon plugin inspect ${id}`;
+    return [
+      ...(state === 'failed' || state === 'rejected' || (state === 'changed' && enabled)
+        ? [
+            warning(
+              `Plugin ${id} is not loaded: ${reason ?? state}`,
+              state === 'changed' ? `Look at its files, then: tenon plugin enable ${id}` : look,
+            ),
+          ]
+        : []),
+      ...registrations.flatMap(({ kind, key, accepted, code, message }) =>
+        accepted ? [] : [warning(`Plugin ${id}: ${kind} ${key} was not taken (${code}): ${message}`, look)],
+      ),
+      ...switchedOff.map(({ place, reason: why }) =>
+        warning(`Plugin ${id}: ${place} is switched off: ${why}`, `tenon plugin reload ${id}`),
+      ),
+      ...services.flatMap((service) =>
+        service.state === 'failed' ? [warning(`Plugin ${id}: the service ${service.id} failed: ${service.reason ?? ''}`, look)] : [],
+      ),
+    ];
+  });
+  for (const { plugin, id, ok: isWell, message } of await host.check()) {
+    if (!isWell) findings.push(warning(`Plugin ${plugin}: ${id}: ${message}`, `tenon plugin inspect ${plugin}`));
+  }
+  const loaded = all.filter(({ state }) => state === 'loaded').length;
+  return findings.length > 0 ? findings : [ok('plugins', `${loaded} of ${all.length} loaded`)];
+}
+
 /** Every table with its bound: nothing grows without one. */
 function retentionOf(tables: Readonly<Record<string, number>>): string[] {
   const hours = (ms: number) => `${ms / 3_600_000} h`;
@@ -161,6 +198,10 @@ function retentionOf(tables: Readonly<Record<string, number>>): string[] {
     approval_rules: 'until taken back',
     usage: `one row per session, model and day, for ${hours(limits.usageRetentionMs.value)}`,
     retired_sessions: hours(limits.transcriptRetentionMs.value),
+    plugin_state: `with their session, ${limits.pluginStateTotalBytes.value} bytes per plugin in each`,
+    injections: `${limits.pluginInjections.value} that wait per session and plugin, told ones with their run`,
+    plugin_grants: `${limits.pluginGrants.value} per plugin, until revoked`,
+    plugin_settings: 'one row per plugin, until it is removed',
     answers: hours(limits.answerRetentionMs.value),
     tokens: `${limits.maxTokens.value} live ones, ended ones for ${hours(limits.credentialRetentionMs.value)}`,
     devices: `${limits.maxDevices.value} paired ones, revoked ones for ${hours(limits.credentialRetentionMs.value)}`,

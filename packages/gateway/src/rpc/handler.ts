@@ -1,7 +1,9 @@
 // What a handler gets and gives. A method without a handler, or a handler without a row, does not compile.
 import type { KeyedMethod, MethodName, Params, Result } from '@tenon/protocol';
 import type { AgentParts } from '../agent/open-agents.ts';
+import type { PluginHost } from '../host/plugin-host.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { Lanes } from '../kernel/lane.ts';
 import type { Log, LogBook } from '../kernel/log.ts';
 import type { WriteArgs, WriteName, WriteResult } from '../store/operations.ts';
 import type { Store } from '../store/store.ts';
@@ -18,7 +20,7 @@ import type { TokenMint } from './token-mint.ts';
 export interface Services
   extends Pick<
     AgentParts,
-    'hooks' | 'models' | 'agents' | 'tools' | 'turns' | 'transcripts' | 'commands' | 'sandbox' | 'execPolicy' | 'endJobs'
+    'hooks' | 'models' | 'agents' | 'allTools' | 'turns' | 'transcripts' | 'commands' | 'sandbox' | 'execPolicy' | 'endJobs'
   > {
   readonly store: Store;
   readonly clock: Clock;
@@ -34,6 +36,9 @@ export interface Services
   readonly about: About;
   /** Begins to stop the gateway; the answer to this request still leaves. */
   readonly shutdown: (reason: string) => void;
+  /** For work of plugins in a session that must not overtake itself. */
+  readonly lanes: Lanes;
+  readonly plugins: () => PluginHost;
 }
 
 export interface About {

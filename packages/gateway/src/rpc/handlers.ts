@@ -3,6 +3,7 @@ import type { Handlers } from './handler.ts';
 import { accessHandlers } from './methods/access.ts';
 import { agentHandlers } from './methods/agents.ts';
 import { chatHandlers } from './methods/chat.ts';
+import { pluginHandlers } from './methods/plugins.ts';
 import { sessionHandlers } from './methods/sessions.ts';
 import { systemHandlers } from './methods/system.ts';
 import { transcriptHandlers } from './methods/transcripts.ts';
@@ -14,4 +15,5 @@ export const handlers: Handlers = {
   ...chatHandlers,
   ...agentHandlers,
   ...accessHandlers,
+  ...pluginHandlers,
 };

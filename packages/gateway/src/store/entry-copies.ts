@@ -11,7 +11,10 @@ export const IMPORT_ENTRIES = 100_000;
 const CHUNK = 512;
 const CHUNK_BYTES = 4_194_304;
 
-/** Makes a session of the path to an entry, or to the leaf, with the settings of the first. */
+/**
+ * Makes a session of the path to an entry, or to the leaf, with the settings of the first. What plugins have in the first is
+ * not copied: it may name things that are there once, such as a decision that is pending.
+ */
 export function* forkSession(
   args: { key: string; newKey: string; entryId?: string; title?: string; at: number },
   dialect: Dialect,

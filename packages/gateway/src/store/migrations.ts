@@ -94,6 +94,30 @@ const migrations: readonly Migration[] = [
       `create index retired_by_session on retired_sessions (session_key)`,
     ],
   },
+  {
+    name: 'plugins',
+    statements: [
+      // Without a value: it was removed, and its revision goes on from there.
+      `create table plugin_state (
+         session_key text not null, session_id text not null, plugin_id text not null, namespace text not null, value text,
+         bytes bigint not null, revision bigint not null, updated_at bigint not null, primary key (session_key, plugin_id, namespace))`,
+      `create index plugin_state_by_plugin on plugin_state (plugin_id, namespace, session_key)`,
+      // run_id: the run that has taken it. told_at: the model has answered in that run.
+      `create table injections (
+         ord {{serial}}, id text not null, session_key text not null, plugin_id text not null, text text not null, placement text not null,
+         priority integer not null, metadata text, created_at bigint not null, expires_at bigint, run_id text, told_at bigint)`,
+      `create unique index injections_waiting on injections (session_key, plugin_id, id) where told_at is null`,
+      `create index injections_by_session on injections (session_key)`,
+      `create index injections_by_plugin on injections (plugin_id, session_key)`,
+      `create index injections_by_run on injections (run_id) where run_id is not null`,
+      `create index injections_by_expiry on injections (expires_at) where run_id is null`,
+      `create table plugin_grants (
+         plugin_id text not null, grant_name text not null, tree_hash text not null, granted_by text not null, granted_at bigint not null,
+         primary key (plugin_id, grant_name))`,
+      `create table plugin_settings (
+         plugin_id text primary key, enabled integer, config text, changed_at bigint not null, changed_by text not null)`,
+    ],
+  },
 ];
 
 export const schemaVersion = migrations.length;
@@ -110,6 +134,10 @@ export const storedTables = [
   'approval_rules',
   'usage',
   'retired_sessions',
+  'plugin_state',
+  'injections',
+  'plugin_grants',
+  'plugin_settings',
   'answers',
   'tokens',
   'devices',
@@ -126,6 +154,7 @@ export const numberedTables = [
   'calls',
   'approvals',
   'approval_rules',
+  'injections',
 ] as const satisfies readonly (typeof storedTables)[number][];
 
 const dialectText: Record<Dialect, Record<string, string>> = {

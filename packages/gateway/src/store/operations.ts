@@ -35,6 +35,10 @@ import { finishCall, listOpenCalls, startCall } from './calls.ts';
 import { appendEntry, moveLeaf } from './entries.ts';
 import { forkSession, importEntries } from './entry-copies.ts';
 import { exportEntries, getEntry, lastAnswerOf, readPath, readTree } from './entry-reads.ts';
+import { countInjections, enqueueInjection, injectionsOfRun, listInjections, removeInjections } from './injections.ts';
+import { commitAction } from './plugin-actions.ts';
+import { commitState, getState, listStates, putState, removeState, statesOfSession } from './plugin-state.ts';
+import { forgetPlugin, grantPlugin, listGrants, listSettings, revokeGrant, setConfig, setEnabled } from './plugins.ts';
 import { countRows, probe, sweep } from './retention.ts';
 import { getRun, getRunMessage, listOpenRuns, listQueuedRuns, listRunsOf } from './run-row.ts';
 import { acceptRun, appendToRun, beginRun, cancelQueuedRuns, endRun, handleRun } from './runs.ts';
@@ -65,6 +69,17 @@ export const writes = {
   'approvals.expire': expireApprovals,
   'approvals.voidFor': voidApprovals,
   'approvals.removeRule': removeRule,
+  'pluginState.put': putState,
+  'pluginState.remove': removeState,
+  'pluginState.commit': commitState,
+  'injections.enqueue': enqueueInjection,
+  'injections.remove': removeInjections,
+  'plugins.act': commitAction,
+  'plugins.grant': grantPlugin,
+  'plugins.revokeGrant': revokeGrant,
+  'plugins.setEnabled': setEnabled,
+  'plugins.setConfig': setConfig,
+  'plugins.forget': forgetPlugin,
   'tokens.putShared': putSharedToken,
   'tokens.create': createToken,
   'tokens.rotate': rotateToken,
@@ -102,6 +117,14 @@ export const reads = {
   'approvals.findRule': findRule,
   'approvals.rules': listRules,
   'usage.sum': sumUsage,
+  'pluginState.get': getState,
+  'pluginState.ofSession': statesOfSession,
+  'pluginState.list': listStates,
+  'injections.list': listInjections,
+  'injections.counts': countInjections,
+  'injections.ofRun': injectionsOfRun,
+  'plugins.grants': listGrants,
+  'plugins.settings': listSettings,
   'tokens.find': findToken,
   'tokens.list': listTokens,
   'pairing.list': listPairings,
@@ -126,6 +149,11 @@ export const makesRoom: ReadonlySet<WriteName> = new Set<WriteName>([
   'approvals.removeRule',
   'runs.end',
   'runs.cancelQueued',
+  'pluginState.remove',
+  'injections.remove',
+  'plugins.revokeGrant',
+  'plugins.setEnabled',
+  'plugins.forget',
   'retention.sweep',
 ]);
 

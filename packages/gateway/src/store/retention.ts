@@ -1,7 +1,7 @@
 // What is kept how long. Each row is a bound that `doctor` shows and one bounded step of the sweep.
 import { trimAudit } from './audit.ts';
 import { storedTables } from './migrations.ts';
-import { all, change, emit, one, type Operation, raw, sql } from './sql.ts';
+import { all, change, type Dialect, emit, joinSql, one, type Operation, raw, sql } from './sql.ts';
 import { dayOf } from './usage.ts';
 
 export interface Retention {
@@ -33,11 +33,13 @@ export interface Swept {
   /** Entries of transcripts that were left behind. */
   readonly entries: number;
   readonly usage: number;
+  /** Those that have expired, and those of the runs. */
+  readonly injections: number;
   /** Whether a table has more to remove. */
   readonly more: boolean;
 }
 
-export function* sweep(args: { at: number; keep: Retention }): Operation<Swept> {
+export function* sweep(args: { at: number; keep: Retention }, dialect: Dialect): Operation<Swept> {
   const { at, keep } = args;
   const answers = yield* change(sql`
     delete from answers where (principal, key) in (
@@ -59,8 +61,14 @@ export function* sweep(args: { at: number; keep: Retention }): Operation<Swept> 
   yield* change(sql`delete from tokens where revoked_at < ${ended} or expires_at < ${ended}`);
   yield* change(sql`delete from devices where revoked_at < ${ended}`);
   const audit = yield* trimAudit({ keep: keep.auditCount, limit: STEP });
-  const runs = yield* change(sql`
-    delete from runs where ord in (select ord from runs where ended_at < ${at - keep.runMs} order by ended_at limit ${STEP})`);
+  const gone = yield* all<{ run_id: string }>(sql`
+    delete from runs where ord in (select ord from runs where ended_at < ${at - keep.runMs} order by ended_at limit ${STEP}) returning run_id`);
+  const runs = gone.length;
+  const injections = yield* sweepInjections(
+    at,
+    gone.map(({ run_id }) => run_id),
+    dialect,
+  );
   const approvals = yield* change(sql`
     delete from approvals where ord in (
       select ord from approvals where state <> 'pending' and decided_at < ${at - keep.approvalMs} order by decided_at limit ${STEP})`);
@@ -68,7 +76,7 @@ export function* sweep(args: { at: number; keep: Retention }): Operation<Swept> 
   const usage = yield* change(sql`
     delete from usage where (session_key, model, day) in (
       select session_key, model, day from usage where day < ${dayOf(at - keep.usageMs)} order by day limit ${STEP})`);
-  const steps = [answers, events, audit, runs, approvals, usage];
+  const steps = [answers, events, audit, runs, approvals, usage, injections.expired];
   return {
     answers,
     events,
@@ -78,8 +86,26 @@ export function* sweep(args: { at: number; keep: Retention }): Operation<Swept> 
     approvals,
     entries,
     usage,
+    injections: injections.expired + injections.ofRuns,
     more: entries > 0 || steps.some((removed) => removed === STEP),
   };
+}
+
+/** Those that expired before a turn took them, and those that the runs had taken. */
+function* sweepInjections(at: number, runIds: readonly string[], dialect: Dialect): Operation<{ expired: number; ofRuns: number }> {
+  // A row that somebody else removes at this moment is left to them: two who wait for each other would both fail.
+  const free = raw(dialect === 'sqlite' ? '' : 'for update skip locked');
+  const expired = yield* change(sql`
+    delete from injections where ord in (
+      select ord from injections where run_id is null and expires_at < ${at} order by expires_at limit ${STEP} ${free})`);
+  if (runIds.length === 0) return { expired, ofRuns: 0 };
+  const ids = joinSql(
+    runIds.map((runId) => sql`${runId}`),
+    ', ',
+  );
+  const ofRuns = yield* change(sql`
+    delete from injections where ord in (select ord from injections where run_id in (${ids}) ${free})`);
+  return { expired, ofRuns };
 }
 
 /** One step of the oldest transcript that a reset left behind before this time. */

@@ -4,6 +4,7 @@ import { voidPendingOf } from './approvals.ts';
 import { insertCalls, type NewCall, settleCalls } from './calls.ts';
 import { announceQueued, emitChat } from './chat-events.ts';
 import { appendOnLeaf, type DraftOf } from './entries.ts';
+import { type DrainedInjection, drainInjections, injectionsOfRun, returnInjections, tellInjections } from './injections.ts';
 import { type Content, contentOf, lockRun, requireRunning, runOver, type RunRow, toRun } from './run-row.ts';
 import { announce, insertSession, lockSession, notFound, requireSession, settleStatus, toSession } from './session-row.ts';
 import { wordsOf } from './session-words.ts';
@@ -62,12 +63,20 @@ export function* acceptRun(
 
 /**
  * Begins the turn of a run that waits, or tells further messages to one that runs. The messages go into the transcript and
- * their runs are marked in one commit. Runs that no longer wait are passed over.
+ * their runs are marked in one commit. Runs that no longer wait are passed over. A turn that begins takes with it what these
+ * plugins have queued (`drain`); asked again, it is given the same. What is queued while it runs waits for the next one.
  */
 export function* beginRun(
-  args: { key: string; leadRunId: string; runIds: readonly string[]; contents?: Readonly<Record<string, Content>>; at: number },
+  args: {
+    key: string;
+    leadRunId: string;
+    runIds: readonly string[];
+    contents?: Readonly<Record<string, Content>>;
+    drain?: { readonly pluginIds: readonly string[] };
+    at: number;
+  },
   dialect: Dialect,
-): Operation<{ run: Run; entries: Entry[] }> {
+): Operation<{ run: Run; entries: Entry[]; injections: DrainedInjection[] }> {
   const { key, leadRunId, at } = args;
   const session = yield* requireSession(key, dialect);
   const lead = yield* lockRun(leadRunId, dialect);
@@ -87,7 +96,7 @@ export function* beginRun(
     const joined = run === lead ? null : leadRunId;
     yield* change(sql`update runs set state = 'running', started_at = ${at}, joined = ${joined} where run_id = ${run.run_id}`);
   }
-  // Next-turn injections are drained here: in this commit, before the messages.
+  const injections = args.drain ? yield* takeInjections(key, lead, args.drain.pluginIds, at) : [];
   const inOrder = told.toSorted((a, b) => a.ord - b.ord);
   const entries = yield* appendOnLeaf(
     session,
@@ -95,7 +104,12 @@ export function* beginRun(
     at,
   );
   yield* settleStatus(key, at);
-  return { run: toRun(yield* lockRun(leadRunId, dialect)), entries };
+  return { run: toRun(yield* lockRun(leadRunId, dialect)), entries, injections };
+}
+
+function* takeInjections(key: string, lead: RunRow, pluginIds: readonly string[], at: number): Operation<DrainedInjection[]> {
+  if (lead.state === 'queued') return yield* drainInjections(key, lead.run_id, pluginIds, at);
+  return (yield* injectionsOfRun({ runId: lead.run_id })).injections;
 }
 
 /** As it was accepted, or as plugins have left it. */
@@ -130,6 +144,8 @@ export function* appendToRun(
     yield* change(sql`
       update runs set usage = ${JSON.stringify(withCall(parseUsage(run.usage), usage.model, usage.usage))} where run_id = ${runId}`);
     yield* addUsage({ sessionKey: key, model: usage.model, usage: usage.usage, at });
+    // Only what a model said has a cost: an answer that a plugin gave in its place tells the model nothing.
+    if (drafts.some((draft) => draft.type === 'message' && draft.message.role === 'assistant')) yield* tellInjections(runId, at);
   }
   return { entries };
 }
@@ -172,6 +188,7 @@ export function* endRun(
     returning *`);
   yield* settleCalls(session, runId, at);
   yield* voidPendingOf({ runId }, at);
+  yield* returnInjections(runId);
   const [first, ...joined] = rows.toSorted((a, b) => Number(b.run_id === runId) - Number(a.run_id === runId) || a.ord - b.ord);
   if (!first) runOver(runId);
   yield* announceEnded([first, ...joined], end, at);

@@ -3,6 +3,7 @@ import { randomId } from '../kernel/ids.ts';
 import { voidPendingOf } from './approvals.ts';
 import { appendAudit } from './audit.ts';
 import { emitChat } from './chat-events.ts';
+import { applyPuts, emptySession, type StatePut } from './plugin-state.ts';
 import {
   announce,
   existsAlready,
@@ -38,8 +39,16 @@ export function* createSession(
   return yield* announce('create', toSession(row), args.at);
 }
 
+/** `plugin`: what a plugin changes of its own state together with it. */
 export function* patchSession(
-  args: { key: string; fields: SessionFields; ifRevision?: number; by?: string; at: number },
+  args: {
+    key: string;
+    fields: SessionFields;
+    ifRevision?: number;
+    plugin?: { readonly pluginId: string; readonly puts: readonly StatePut[] };
+    by?: string;
+    at: number;
+  },
   dialect: Dialect,
 ): Operation<{ session: Session }> {
   const { key, fields, at } = args;
@@ -70,6 +79,7 @@ export function* patchSession(
       permissions = ${session.permissions}, queue = ${session.queue}, revision = ${session.revision}, words = ${wordsOf(key, session.title)},
       updated_at = ${session.updatedAt}
     where key = ${key}`);
+  if (args.plugin) yield* applyPuts(current, args.plugin.pluginId, args.plugin.puts, at);
   yield* auditMode(args, before.permissions, session.permissions, dialect);
   return yield* announce('patch', session, at);
 }
@@ -85,7 +95,10 @@ function* auditMode(
   yield* appendAudit({ actor: by ?? 'gateway', action: 'sessions.permissions', target: key, details: { before, after }, at }, dialect);
 }
 
-/** A new session id and an empty transcript. The old one is kept for a while; messages that wait are told to the new one. */
+/**
+ * A new session id and an empty transcript. The old one is kept for a while; messages that wait are told to the new one.
+ * What plugins have in it and have queued for it is gone.
+ */
 export function* resetSession(args: { key: string; at: number }, dialect: Dialect): Operation<{ session: Session }> {
   const { key, at } = args;
   const before = yield* requireSession(key, dialect);
@@ -96,6 +109,7 @@ export function* resetSession(args: { key: string; at: number }, dialect: Dialec
     select session_id, key, ${at} from sessions
     where key = ${key} and exists (select 1 from entries where session_id = ${before.session_id})`);
   yield* change(sql`update runs set session_id = ${sessionId} where session_key = ${key} and state = 'queued'`);
+  yield* emptySession(before, sessionId, at);
   // As a patch does, also with a clock that went back: a session never slides towards older pages.
   const row = yield* one(sql`
     update sessions set session_id = ${sessionId}, leaf_id = null, status = case when status = 'failed' then 'idle' else status end,
@@ -123,6 +137,8 @@ export function* deleteSession(args: { key: string; at: number }, dialect: Diale
   yield* change(sql`delete from approvals where session_key = ${key}`);
   yield* change(sql`delete from usage where session_key = ${key}`);
   yield* change(sql`delete from retired_sessions where session_key = ${key}`);
+  yield* change(sql`delete from plugin_state where session_key = ${key}`);
+  yield* change(sql`delete from injections where session_key = ${key}`);
   yield* change(sql`delete from sessions where key = ${key}`);
   yield* emit('sessions.changed', { key, reason: 'delete' }, at, key);
   return { key, deleted: true };

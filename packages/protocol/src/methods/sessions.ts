@@ -1,4 +1,6 @@
 import { Type } from 'typebox';
+import { ItemName } from '../contributions.ts';
+import { JsonValue } from '../json.ts';
 import { limits } from '../limits.ts';
 import { Count, Label, OwnerId, SessionKey } from '../names.ts';
 import { Session, sessionFields } from '../session.ts';
@@ -36,10 +38,17 @@ export const sessionMethods = {
     result: SessionResult,
   }),
   'sessions.patch': write({
-    summary: 'Change fields of a session; with `ifRevision`, only if nobody changed it meanwhile.',
+    summary:
+      'Change fields of a session; with `ifRevision`, only if nobody changed it meanwhile; with `extension`, together with what a plugin does: all of it or nothing.',
     scope: 'operator.write',
     bound: { param: 'key' },
-    params: { key: SessionKey, ...sessionFields, ifRevision: Type.Optional(Count) },
+    params: {
+      key: SessionKey,
+      ...sessionFields,
+      ifRevision: Type.Optional(Count),
+      /** Something that a plugin does together with it. The payload goes to the plugin as it is. */
+      extension: Type.Optional(Type.Object({ plugin: OwnerId, action: ItemName, payload: Type.Optional(JsonValue) }, closed)),
+    },
     result: SessionResult,
   }),
   'sessions.reset': write({

@@ -16,6 +16,12 @@ export interface Tool {
   readonly idempotent: boolean;
   /** Whether it may run beside other calls of the same message that say so too. */
   readonly parallelSafe: boolean;
+  /** The plugin that it is of; without it, it is built in. */
+  readonly plugin?: string;
+  /** Only for agents that list it. */
+  readonly optional?: boolean;
+  /** What keeps the arguments from fitting, where `parameters` is a JSON Schema of somebody else. */
+  faultIn?(args: JsonObject): string | undefined;
   /** Contract: throws only ToolError. The arguments fit `parameters`. Changes nothing. */
   prepare(args: JsonObject, place: ToolPlace): Promise<PreparedCall> | PreparedCall;
 }

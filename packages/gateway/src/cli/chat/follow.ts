@@ -272,7 +272,7 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
       }
     },
     run(said) {
-      if (said.sessionKey !== sessionKey || endedRuns.has(said.runId)) return;
+      if (said.sessionKey !== sessionKey || endedRuns.has(said.runId) || said.stream === 'plugin') return;
       // A run that goes on after a restart counts from 0 again.
       const expected = heard.runId === said.runId ? heard.seq + 1 : 0;
       if (said.seq === 0) isTorn = false;

@@ -323,6 +323,7 @@ function tell(said: RunStream, speech: Speech, comment: (text: string) => void):
   else if (said.stream === 'tool') {
     speech.pause();
     if (said.phase === 'started' || said.phase === 'ended') comment(`tool ${said.name} ${said.phase}`);
-  } else if (said.phase === 'discarded') speech.pause();
+  } else if (said.stream !== 'lifecycle') return;
+  else if (said.phase === 'discarded') speech.pause();
   else if (said.phase === 'waiting') comment('waiting for an approval');
 }

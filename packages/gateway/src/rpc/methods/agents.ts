@@ -1,8 +1,9 @@
-import { commandNames, commands, GatewayError, type JsonObject, type ToolInfo } from '@tenon/protocol';
+import { commandNames, commands, GatewayError } from '@tenon/protocol';
 import { agentIdOf } from '../../agent/agents.ts';
 import { runCommand } from '../../agent/commands.ts';
+import { pluginCommandInfos } from '../../agent/plugin-commands.ts';
+import { isOffered, toolInfo } from '../../agent/plugin-tools.ts';
 import { judge } from '../../agent/policy.ts';
-import type { Tool } from '../../agent/tools/tool.ts';
 import { probeModel, unknownModel } from '../../model/models.ts';
 import type { Handlers, RequestContext } from '../handler.ts';
 
@@ -28,38 +29,48 @@ export const agentHandlers = {
   'tools.catalog': async ({ agentId = 'main' }, context) => {
     const agent = context.agents.get(agentId);
     if (!agent) throw new GatewayError('NOT_FOUND', `There is no agent "${agentId}"`);
+    const host = context.plugins();
+    const offered = context.allTools().filter((tool) => isOffered(tool, agent) || tool.optional);
+    const owners = [...new Set(offered.flatMap(({ plugin }) => (plugin === undefined ? [] : [plugin])))].sort();
+    const infosOf = (owner?: string) => offered.filter(({ plugin }) => plugin === owner).map((tool) => toolInfo(tool, host.registry));
     return {
       agentId,
       groups: [
-        {
-          id: 'core',
-          label: 'Built in',
-          source: 'core',
-          tools: context.tools.filter((tool) => agent.tools?.includes(tool.name) ?? true).map(toInfo),
-        },
+        { id: 'core', label: 'Built in', source: 'core', tools: infosOf() },
+        ...owners.map((id) => ({
+          id: `plugin:${id}`,
+          label: host.get(id)?.name ?? id,
+          source: 'plugin' as const,
+          pluginId: id,
+          tools: infosOf(id),
+        })),
       ],
       sandbox: await context.sandbox(),
     };
   },
 
-  'tools.effective': async ({ sessionKey }, { store, agents, tools, execPolicy, sandbox }) => {
+  'tools.effective': async ({ sessionKey }, { store, agents, allTools, plugins, execPolicy, sandbox }) => {
     const { session } = await store.read('sessions.get', { key: sessionKey });
     const agent = agents.get(agentIdOf(sessionKey));
     if (!agent) throw new GatewayError('NOT_FOUND', `There is no agent "${agentIdOf(sessionKey)}"`);
     const mode = session.permissions ?? agent.permissions;
     const policy = await execPolicy();
-    const offered = tools.filter((tool) => agent.tools?.includes(tool.name) ?? true);
+    const { registry } = plugins();
+    const offered = allTools().filter((tool) => isOffered(tool, agent));
     return {
-      tools: offered.map((tool) => ({ ...toInfo(tool), ...judge({ risk: tool.risk }, mode, policy) })),
+      tools: offered.map((tool) => ({ ...toolInfo(tool, registry), ...judge({ risk: tool.risk }, mode, policy) })),
       permissions: mode,
       sandbox: await sandbox(),
     };
   },
 
-  'commands.list': (_, { principal }) => ({
-    commands: commandNames
-      .filter((name) => principal.held.has(commands[name].scope))
-      .map((name) => ({ name, ...commands[name], source: 'core' as const })),
+  'commands.list': (_, { principal, plugins }) => ({
+    commands: [
+      ...commandNames
+        .filter((name) => principal.held.has(commands[name].scope))
+        .map((name) => ({ name, ...commands[name], source: 'core' as const })),
+      ...pluginCommandInfos(plugins(), principal.held),
+    ],
   }),
 
   'commands.run': ({ sessionKey, text }, context) =>
@@ -126,18 +137,4 @@ function boundSession(principal: RequestContext['principal'], asked: string | un
   if (principal.sessionKey === undefined) return asked;
   if (asked !== undefined && asked !== principal.sessionKey) throw new GatewayError('NOT_FOUND', `Cannot find session "${asked}"`);
   return principal.sessionKey;
-}
-
-function toInfo({ name, label, description, risk, tags, idempotent, parallelSafe, parameters }: Tool): ToolInfo {
-  return {
-    id: name,
-    label,
-    description,
-    source: 'core',
-    risk,
-    tags: [...tags],
-    idempotent,
-    parallelSafe,
-    parameters: JSON.parse(JSON.stringify(parameters)) as JsonObject,
-  };
 }

@@ -1,7 +1,9 @@
 import { GatewayError, type ImageBlock, isCommandName, parseCommand, type TextBlock } from '@tenon/protocol';
 import { agentIdOf } from '../../agent/agents.ts';
-import { type CommandCall, type CommandReply, runCommand } from '../../agent/commands.ts';
+import { runCommand } from '../../agent/commands.ts';
+import type { CommandCall, CommandReply } from '../../agent/plugin-commands.ts';
 import { checkImages } from '../../agent/images.ts';
+import { withPluginFields } from '../../agent/plugin-sessions.ts';
 import type { RunOptions } from '../../agent/service.ts';
 import { cutText, shownEntry } from '../../agent/shown-entry.ts';
 import { randomId } from '../../kernel/ids.ts';
@@ -65,7 +67,8 @@ export const chatHandlers = {
     return { run, ...(run.end === undefined ? {} : { end: run.end }), ...(text === undefined ? {} : { text: cutText(text, PAGE_BYTES) }) };
   },
 
-  'chat.history': async ({ sessionKey, limit = DEFAULT_PAGE, before }, { store }) => {
+  'chat.history': async ({ sessionKey, limit = DEFAULT_PAGE, before }, context) => {
+    const { store } = context;
     const page = await store.read('entries.path', {
       key: sessionKey,
       limit,
@@ -74,7 +77,8 @@ export const chatHandlers = {
     });
     const { runs } = await store.read('runs.openIn', { key: sessionKey });
     const open = runs.map(({ run, content }) => ({ run, ...(run.state === 'queued' ? { text: textOf(content) } : {}) }));
-    return { ...page, entries: page.entries.map((entry) => shownEntry(entry, ENTRY_CHARS)), runs: open };
+    const [session = page.session] = await withPluginFields([page.session], context, context.plugins());
+    return { ...page, session, entries: page.entries.map((entry) => shownEntry(entry, ENTRY_CHARS)), runs: open };
   },
 
   'chat.abort': ({ sessionKey, runId }, { commitAnswer, turns, store }) =>

@@ -1,4 +1,6 @@
-import { DEFAULT_AGENT_ID, GatewayError, type PermissionMode, type Scope } from '@tenon/protocol';
+import { DEFAULT_AGENT_ID, GatewayError, type PermissionMode, type Scope, type Session } from '@tenon/protocol';
+import { askExtension, type Extension, type Fields, findExtension, MAX_ATTEMPTS } from '../../agent/patch-extension.ts';
+import { withPluginFields } from '../../agent/plugin-sessions.ts';
 import { deleteSession, isWatched, resetSession, tellStart } from '../../agent/session-life.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { Committed, Handlers, RequestContext } from '../handler.ts';
@@ -7,10 +9,18 @@ import type { Principal } from '../principal.ts';
 const DEFAULT_PAGE = 50;
 
 export const sessionHandlers = {
-  'sessions.list': ({ limit = DEFAULT_PAGE, ...filter }, { store, principal }) =>
-    store.read('sessions.list', { ...filter, limit, ...(principal.sessionKey === undefined ? {} : { boundTo: principal.sessionKey }) }),
+  'sessions.list': async ({ limit = DEFAULT_PAGE, ...filter }, context) => {
+    const { store, principal } = context;
+    const bound = principal.sessionKey === undefined ? {} : { boundTo: principal.sessionKey };
+    const page = await store.read('sessions.list', { ...filter, limit, ...bound });
+    return { ...page, sessions: await withPluginFields(page.sessions, context, context.plugins()) };
+  },
 
-  'sessions.get': ({ key }, { store }) => store.read('sessions.get', { key }),
+  'sessions.get': async ({ key }, context) => {
+    const { session } = await context.store.read('sessions.get', { key });
+    const [shown = session] = await withPluginFields([session], context, context.plugins());
+    return { session: shown };
+  },
 
   'sessions.create': ({ key, agentId, idempotencyKey: _, ...fields }, { commit, clock, principal, hooks }) => {
     requireForMode(fields.permissions, principal);
@@ -26,8 +36,13 @@ export const sessionHandlers = {
     return hooks.has('session_start') ? made.then((result) => tellStart(hooks, result, 'new')) : made;
   },
 
-  'sessions.patch': ({ key, ifRevision, idempotencyKey: _, ...fields }, { commit, clock, principal }) => {
+  'sessions.patch': ({ key, ifRevision, extension, idempotencyKey: _, ...fields }, context) => {
+    const { commit, clock, principal } = context;
     requireForMode(fields.permissions, principal);
+    if (extension)
+      return context.commitAfter(() =>
+        context.lanes.run(`patch\n${key}`, () => patchWithExtension(key, fields, ifRevision, extension, context)),
+      );
     return commit('sessions.patch', {
       key,
       fields,
@@ -43,6 +58,32 @@ export const sessionHandlers = {
   'sessions.delete': ({ key }, context) =>
     inOrder(context, () => deleteSession(key, context, (args) => context.commit('sessions.delete', args))),
 } satisfies Partial<Handlers>;
+
+/** Nobody waits for the plugin with the session locked: if somebody else was faster, it is asked again about what is there now. */
+async function patchWithExtension(
+  key: string,
+  fields: Fields,
+  ifRevision: number | undefined,
+  extension: Extension,
+  { commit, clock, store, principal, plugins }: RequestContext,
+): Promise<Committed<{ session: Session }>> {
+  const host = plugins();
+  const registered = findExtension(extension, principal.held, host, (id) => host.get(id)?.state === 'loaded');
+  for (let attempt = 1; ; attempt++) {
+    const { session } = await store.read('sessions.get', { key });
+    if (ifRevision !== undefined && ifRevision !== session.revision)
+      throw new GatewayError('CONFLICT', `Session "${key}" is at revision ${session.revision}, not ${ifRevision}`, {
+        details: { code: 'STALE_REVISION', revision: session.revision },
+      });
+    const asked = await askExtension(registered, session, fields, extension.payload, host);
+    try {
+      return await commit('sessions.patch', { key, ...asked, ifRevision: session.revision, at: clock.now() });
+    } catch (error) {
+      const isStale = error instanceof GatewayError && (error.details as { code?: string } | undefined)?.code === 'STALE_REVISION';
+      if (!isStale || ifRevision !== undefined || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
+}
 
 /** At once, so that requests keep their order; where plugins are told first, only if this was not answered before. */
 function inOrder<Answer>(context: RequestContext, work: () => Promise<Committed<Answer>>): Promise<Committed<Answer>> {

@@ -1,0 +1,123 @@
+// Slash commands of plugins. They act with the rights of whoever typed them and with the grants of the plugin; what they
+// answer is text, and whether the agent goes on is for the gateway to see to, not part of it.
+import { GatewayError, matches, type CommandInfo, type Scope } from '@tenon/protocol';
+import type { PluginCommand } from '@tenon/plugin-sdk';
+import { Type } from 'typebox';
+import type { RegisteredItem } from '../host/contribution-registry.ts';
+import { copyPlain } from '../host/plain-data.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { randomId } from '../kernel/ids.ts';
+import type { Store } from '../store/store.ts';
+import { agentIdOf } from './agents.ts';
+import { continuationOf, queuedContinuation } from './continue-agent.ts';
+import type { PluginParts } from './plugin-tools.ts';
+import type { Turns } from './service.ts';
+
+export interface CommandCall {
+  readonly sessionKey: string;
+  readonly text: string;
+  readonly principal: { readonly id: string; readonly held: ReadonlySet<Scope>; readonly sessionKey?: string };
+}
+
+export interface CommandReply {
+  readonly reply: string;
+  /** Where the conversation goes on: another session after `/new`. */
+  readonly sessionKey: string;
+}
+
+const TIMEOUT_MS = 30_000;
+const MAX_ARGS = 4_096;
+const MAX_REPLY = 65_536;
+const DEFAULT_SCOPE: Scope = 'operator.write';
+
+export function findPluginCommand(name: string, plugins: PluginParts | undefined): RegisteredItem<'command'> | undefined {
+  const found = plugins?.registry.findAny('command', name);
+  return found?.isLive && plugins?.holds(found.plugin, 'commands.register') ? found : undefined;
+}
+
+export function scopesOf({ requiredScopes }: Pick<PluginCommand, 'requiredScopes'>): readonly Scope[] {
+  return requiredScopes && requiredScopes.length > 0 ? (requiredScopes as Scope[]) : [DEFAULT_SCOPE];
+}
+
+/** Those that the holder of these scopes may use. */
+export function pluginCommandInfos(plugins: PluginParts | undefined, held: ReadonlySet<Scope>): CommandInfo[] {
+  if (!plugins) return [];
+  return plugins.registry.all('command').flatMap(({ item, plugin }) => {
+    const scopes = scopesOf(item);
+    if (scopes.some((scope) => !held.has(scope)) || !plugins.holds(plugin, 'commands.register')) return [];
+    return [
+      {
+        name: item.name,
+        summary: item.description,
+        usage: item.usage ?? `/${item.name}`,
+        scope: scopes.join(' '),
+        source: 'plugin' as const,
+        pluginId: plugin,
+        ...(item.aliases && item.aliases.length > 0 ? { aliases: [...item.aliases] } : {}),
+      },
+    ];
+  });
+}
+
+export function requireScopes(what: string, wanted: readonly Scope[], held: ReadonlySet<Scope>): void {
+  const missing = wanted.filter((scope) => !held.has(scope));
+  if (missing.length === 0) return;
+  throw new GatewayError('SCOPE', `${what} needs the scope ${missing.join(' and ')}`, {
+    details: { code: 'MISSING_SCOPE', missingScope: missing[0]!, missingScopes: missing, requiredScopes: [...wanted] },
+  });
+}
+
+/** Contract: throws only GatewayError. */
+export async function runPluginCommand(
+  { item, plugin, pluginName }: RegisteredItem<'command'>,
+  rest: string,
+  call: CommandCall,
+  { store, clock, turns }: { readonly store: Store; readonly clock: Clock; readonly turns: Pick<Turns, 'accepted'> },
+  plugins: PluginParts,
+): Promise<CommandReply> {
+  const { sessionKey, principal } = call;
+  requireScopes(`/${item.name}`, scopesOf(item), principal.held);
+  const state = await plugins.stateOf(plugin, sessionKey);
+  const answer = await plugins.caller.call(
+    { plugin, place: 'command', timeoutMs: TIMEOUT_MS },
+    (args: string, own) =>
+      item.handler({
+        sessionKey,
+        agentId: agentIdOf(sessionKey),
+        args,
+        client: { scopes: [...principal.held] },
+        state,
+        get signal() {
+          return own.signal;
+        },
+      }),
+    rest.slice(0, MAX_ARGS).replace(/[^\P{Cc}\t\n]/gu, ''),
+    acceptReply,
+  );
+  // What it threw is for the log, not for whoever typed it.
+  if (!answer.ok) throw pluginFailed(plugin, `The command /${item.name} of ${pluginName} failed`);
+  const { text, continueAgent } = answer.value;
+  if (continueAgent) {
+    if (!plugins.holds(plugin, 'turns.start'))
+      return { reply: `${text}\n(The agent does not go on: ${plugin} has not been granted turns.start.)`.trimStart(), sessionKey };
+    if ((await queuedContinuation(store, sessionKey, plugin)) === undefined)
+      await store.write('runs.accept', continuationOf({ sessionKey, runId: `p${randomId()}`, plugin, pluginName, at: clock.now() }));
+    turns.accepted(sessionKey);
+  }
+  return { reply: text, sessionKey };
+}
+
+export function pluginFailed(plugin: string, message: string): GatewayError {
+  return new GatewayError('PLUGIN', `${message}; the log of the gateway says how`, { details: { code: 'PLUGIN_FAILED', plugin } });
+}
+
+const Reply = Type.Object(
+  { text: Type.String({ maxLength: MAX_REPLY }), continueAgent: Type.Optional(Type.Boolean()) },
+  { additionalProperties: false },
+);
+
+function acceptReply(raw: unknown): { readonly value: { text: string; continueAgent?: boolean } } | { readonly wrong: string } {
+  const copied = copyPlain(raw);
+  if ('wrong' in copied) return copied;
+  return matches(Reply, copied.value) ? { value: copied.value } : { wrong: 'it is not {text, continueAgent?}' };
+}

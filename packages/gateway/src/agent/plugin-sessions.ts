@@ -1,0 +1,71 @@
+// Sessions with what plugins show of them: their projected state, and how much they want told. A projector that throws or
+// answers later hides only itself.
+import type { JsonValue, PluginExtension, Session } from '@tenon/protocol';
+import { copyPlain } from '../host/plain-data.ts';
+import { takeJson } from '../host/plugin-json.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Store } from '../store/store.ts';
+import { injectorsOf, type PluginParts } from './plugin-tools.ts';
+
+const TIMEOUT_MS = 1_000;
+const MAX_VALUE = 65_536;
+
+export interface ShowDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+export async function withPluginFields(
+  sessions: readonly Session[],
+  { store, clock }: ShowDeps,
+  plugins: PluginParts | undefined,
+): Promise<Session[]> {
+  if (!plugins || sessions.length === 0) return [...sessions];
+  const hasProjectors = plugins.registry.all('sessionExtension').some(({ item }) => item.project);
+  const hasInjectors = injectorsOf(plugins).length > 0;
+  if (!hasProjectors && !hasInjectors) return [...sessions];
+  const wanted = { keys: hasInjectors ? sessions.map(({ key }) => key) : [], at: clock.now() };
+  const { counts } = await store.read('injections.counts', wanted);
+  return Promise.all(
+    sessions.map(async (session) => {
+      const pendingInjections = counts[session.key];
+      const shown = hasProjectors ? await projectionsOf(session.key, store, plugins) : [];
+      return {
+        ...session,
+        ...(shown.length > 0 ? { pluginExtensions: shown } : {}),
+        ...(pendingInjections === undefined ? {} : { pendingInjections }),
+      };
+    }),
+  );
+}
+
+async function projectionsOf(sessionKey: string, store: Store, plugins: PluginParts): Promise<PluginExtension[]> {
+  const { states } = await store.read('pluginState.ofSession', { key: sessionKey });
+  return states.flatMap(({ pluginId, namespace, value: state }) => {
+    const registered = plugins.registry.find('sessionExtension', pluginId, namespace);
+    const project = registered?.item.project;
+    if (!project) return [];
+    const where = { plugin: pluginId, place: 'session_projection', timeoutMs: TIMEOUT_MS };
+    const answer = plugins.caller.call(
+      where,
+      (context: Parameters<typeof project>[0]) => project(context),
+      { sessionKey, state: frozen(state) },
+      acceptValue,
+    );
+    if (answer instanceof Promise) {
+      plugins.caller.fail(where, 'wrong-shape', 'project answered with a promise; it must answer at once');
+      return [];
+    }
+    return answer.ok && answer.value !== undefined ? [{ pluginId, namespace, value: answer.value }] : [];
+  });
+}
+
+function frozen(state: JsonValue): JsonValue {
+  const copied = copyPlain(state);
+  return 'value' in copied ? (copied.value as JsonValue) : null;
+}
+
+function acceptValue(raw: unknown): { readonly value: JsonValue | undefined } | { readonly wrong: string } {
+  if (raw === undefined) return { value: undefined };
+  return takeJson(raw, { bytes: MAX_VALUE });
+}

@@ -1,0 +1,176 @@
+// Tools of plugins, as tools of the agent: what they would do is their arguments, shown whole, and running them is a call
+// of the plugin with a deadline. Whatever the plugin does wrong is a result that names it.
+import { ImageBlock, type JsonObject, type JsonValue, matches, TextBlock, type ToolInfo } from '@tenon/protocol';
+import type { PluginTool, ToolOutput as SdkOutput } from '@tenon/plugin-sdk';
+import { Type, type TObject } from 'typebox';
+import type { Answer, PluginCaller } from '../host/call-plugin.ts';
+import type { ContributionRegistry, RegisteredItem } from '../host/contribution-registry.ts';
+import { compileSchema } from '../host/json-schema.ts';
+import { copyPlain } from '../host/plain-data.ts';
+import { takeJson } from '../host/plugin-json.ts';
+import type { Agent } from './agents.ts';
+import { type Tool, ToolError, type ToolOutput } from './tools/tool.ts';
+
+/** What the turns and the methods use of the plugins. */
+export interface PluginParts {
+  readonly registry: ContributionRegistry;
+  readonly caller: PluginCaller;
+  /** Grows with every load, unload and change of grants. */
+  readonly generation: number;
+  list(): readonly { readonly id: string }[];
+  get(plugin: string): { readonly name: string } | undefined;
+  /** Whether the operator has granted it, now. */
+  holds(plugin: string, grant: string): boolean;
+  /** What the plugin keeps in the session, as it is now. */
+  stateOf(plugin: string, sessionKey: string): Promise<(namespace: string) => JsonValue | undefined>;
+}
+
+/** A tool may wait for a service that is far away; a turn may not wait for ever. */
+export const TOOL_TIMEOUT_MS = 120_000;
+const MAX_TEXT = 1_048_576;
+const SUBJECT_CHARS = 120;
+
+const injectors = new WeakMap<PluginParts, { readonly generation: number; readonly ids: readonly string[] }>();
+
+/** Plugins that are loaded and may add to what the agent is told. */
+export function injectorsOf(plugins: PluginParts): readonly string[] {
+  const known = injectors.get(plugins);
+  if (known?.generation === plugins.generation) return known.ids;
+  const { generation } = plugins;
+  const ids = plugins.list().flatMap(({ id }) => (plugins.holds(id, 'prompt.inject') ? [id] : []));
+  injectors.set(plugins, { generation, ids });
+  return ids;
+}
+
+/** Whether the agent has it: what is named, or else everything that is not optional. */
+export function isOffered(tool: Pick<Tool, 'name' | 'optional'>, { tools }: Pick<Agent, 'tools'>): boolean {
+  return tools ? tools.includes(tool.name) : tool.optional !== true;
+}
+
+/** Those of all loaded plugins; names are unique, and none is one of the gateway. */
+export function pluginTools(plugins: PluginParts): Tool[] {
+  return plugins.registry.all('tool').map((registered) => toolOf(registered, plugins));
+}
+
+const made = new WeakMap<object, Tool>();
+
+function toolOf(registered: RegisteredItem<'tool'>, plugins: PluginParts): Tool {
+  const known = made.get(registered.item);
+  if (known) return known;
+  const tool = makeTool(registered, plugins);
+  made.set(registered.item, tool);
+  return tool;
+}
+
+function makeTool(registered: RegisteredItem<'tool'>, plugins: PluginParts): Tool {
+  const { item, plugin } = registered;
+  const compiled = compileSchema(item.parameters);
+  return {
+    name: item.name,
+    label: item.label ?? item.name,
+    description: item.description,
+    parameters: { type: 'object', ...item.parameters } as unknown as TObject,
+    risk: item.risk,
+    tags: item.tags ?? [],
+    idempotent: item.idempotent ?? false,
+    parallelSafe: item.parallelSafe ?? false,
+    plugin,
+    optional: item.optional ?? false,
+    faultIn: (args) => (compiled.ok ? compiled.check(args, 'arguments') : compiled.message),
+    prepare: (args, place) => ({
+      subject: subjectOf(args),
+      question: `${item.label ?? item.name} (${registered.pluginName})?`,
+      risk: item.risk,
+      exact: args,
+      async run({ signal, onUpdate }) {
+        if (!registered.isLive || !plugins.holds(plugin, 'tools.register'))
+          throw new ToolError('PLUGIN_GONE', `Plugin ${plugin} is no longer loaded, or may no longer give tools`);
+        const state = await plugins.stateOf(plugin, place.sessionKey);
+        const { sessionKey, agentId, runId, callId } = place;
+        let isOver = false;
+        const answer = await plugins.caller.call(
+          { plugin, place: 'tool', timeoutMs: TOOL_TIMEOUT_MS },
+          (given: JsonObject, call) =>
+            item.execute(given, {
+              sessionKey,
+              agentId,
+              runId,
+              callId,
+              state,
+              get signal() {
+                return call.signal;
+              },
+              // Nothing of a call that is over is shown, and nothing that is no text.
+              onUpdate: (text: unknown) => void (isOver || typeof text !== 'string' || onUpdate(text.slice(0, MAX_TEXT))),
+            } satisfies Parameters<PluginTool['execute']>[1]),
+          args,
+          acceptOutput,
+          signal,
+        );
+        isOver = true;
+        return outputOf(answer, plugin, signal);
+      },
+    }),
+  };
+}
+
+function outputOf(answer: Answer<ToolOutput>, plugin: string, signal: AbortSignal): ToolOutput {
+  if (answer.ok) return { ...answer.value, details: { ...answer.value.details, plugin }, provenance: `plugin ${plugin}` };
+  if (answer.kind === 'aborted')
+    throw signal.reason instanceof Error ? signal.reason : new ToolError('STOPPED', 'Stopped before it was done');
+  const why = {
+    threw: `failed: ${answer.message}`,
+    'timed-out': `gave no answer within ${TOOL_TIMEOUT_MS} ms; what it did is not known`,
+    'wrong-shape': `gave a result that cannot be used: ${answer.message}`,
+    dropped: answer.message,
+  }[answer.kind];
+  throw new ToolError('PLUGIN_FAILED', `Plugin ${plugin} ${why}`);
+}
+
+const GivenOutput = Type.Object(
+  {
+    content: Type.Union([Type.String(), Type.Array(Type.Union([TextBlock, ImageBlock]), { maxItems: 64 })]),
+    isError: Type.Optional(Type.Boolean()),
+    details: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  },
+  { additionalProperties: false },
+);
+
+function acceptOutput(raw: unknown): { readonly value: ToolOutput } | { readonly wrong: string } {
+  const copied = copyPlain(raw);
+  if ('wrong' in copied) return copied;
+  if (!matches(GivenOutput, copied.value)) return { wrong: 'it is not {content, isError?, details?}' };
+  const { content, isError, details } = copied.value as SdkOutput;
+  const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
+  const size = blocks.reduce((sum, block) => sum + (block.type === 'text' ? block.text.length : block.data.length), 0);
+  if (size > MAX_TEXT) return { wrong: `it has ${size} characters, and may have ${MAX_TEXT}` };
+  const taken = details === undefined ? undefined : takeJson(details);
+  if (taken && 'wrong' in taken) return { wrong: `details: ${taken.wrong}` };
+  return {
+    value: { content: blocks, ...(isError === undefined ? {} : { isError }), ...(details === undefined ? {} : { details }) },
+  };
+}
+
+function subjectOf(args: JsonObject): string {
+  const first = Object.values(args).find((value) => typeof value === 'string' && value !== '');
+  return (typeof first === 'string' ? first : JSON.stringify(args)).replace(/\s+/g, ' ').slice(0, SUBJECT_CHARS);
+}
+
+/** As clients see it; what the plugin says about its own tool stands over the tool itself. */
+export function toolInfo(tool: Tool, registry?: ContributionRegistry): ToolInfo {
+  const metadata = tool.plugin === undefined ? undefined : registry?.find('toolMetadata', tool.plugin, tool.name)?.item;
+  return {
+    id: tool.name,
+    label: metadata?.displayName ?? tool.label,
+    description: metadata?.description ?? tool.description,
+    source: tool.plugin === undefined ? 'core' : 'plugin',
+    ...(tool.plugin === undefined ? {} : { pluginId: tool.plugin }),
+    risk: tool.risk,
+    ...(metadata?.risk === undefined ? {} : { riskLevel: metadata.risk }),
+    tags: [...(metadata?.tags ?? tool.tags)],
+    idempotent: tool.idempotent,
+    parallelSafe: tool.parallelSafe,
+    ...(tool.optional ? { optional: true } : {}),
+    parameters: JSON.parse(JSON.stringify(tool.parameters)) as JsonObject,
+  };
+}

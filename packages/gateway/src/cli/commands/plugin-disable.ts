@@ -1,0 +1,17 @@
+import { defineCommand } from '../command.ts';
+import { on, required } from '../values.ts';
+
+export const pluginDisable = defineCommand({
+  path: 'plugin disable',
+  summary: 'Unload a plugin and remove what it keeps in sessions',
+  examples: ['plugin disable todo', 'plugin disable todo --yes'],
+  args: { id: required('Its id') },
+  options: { yes: on('Do not ask', 'y') },
+  async run({ args, options, out, call, consent }) {
+    const { visible } = await import('@tenon/protocol');
+    const { plugin } = await call('plugins.get', { id: args.id }, { id: 'the id' });
+    await consent(`Disable plugin "${plugin.id}" and remove what it keeps in sessions`, plugin.id, options.yes);
+    const result = await call('plugins.disable', { id: plugin.id });
+    out.show(result, () => `${result.plugin.state} ${visible(result.plugin.id)}`);
+  },
+});

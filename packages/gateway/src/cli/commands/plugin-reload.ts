@@ -1,0 +1,16 @@
+import { defineCommand } from '../command.ts';
+import { optional } from '../values.ts';
+
+export const pluginReload = defineCommand({
+  path: 'plugin reload',
+  summary: 'Look for plugins anew, and load one anew or all of them',
+  examples: ['plugin reload', 'plugin reload todo'],
+  args: { id: optional('Its id; without one, all') },
+  async run({ args, out, call }) {
+    const { visible } = await import('@tenon/protocol');
+    const result = await call('plugins.reload', { id: args.id }, { id: 'the id' });
+    out.show(result, () =>
+      result.plugins.map(({ id, state, reason }) => `${state} ${visible(id)}${reason ? `: ${visible(reason)}` : ''}`).join('\n'),
+    );
+  },
+});

@@ -1,0 +1,277 @@
+// What plugins have registered beside hooks, by kind. An item is taken as the row of its kind says: its data is copied and
+// held against the schema, its handlers are functions, its name is free. What was taken is frozen and belongs to the load
+// (the generation) of the plugin that registered it. Grants are the business of the caller.
+import {
+  commandNames,
+  type Contribution,
+  type ContributionKind,
+  contributionKinds,
+  contributionRow,
+  explain,
+  type RejectionCode,
+  Session,
+  scopeNames,
+} from '@tenon/protocol';
+import type {
+  EventSubscription,
+  GatewayMethod,
+  Lifecycle,
+  PluginCommand,
+  PluginTool,
+  Service,
+  SessionAction,
+  SessionExtension,
+  SessionsPatchExtensionHandler,
+  StartupCheck,
+  ToolPolicy,
+} from '@tenon/plugin-sdk';
+import { compileSchema } from './json-schema.ts';
+import { copyPlain } from './plain-data.ts';
+
+export interface SessionsPatchAction extends Contribution<'sessionsPatchAction'> {
+  readonly handler: SessionsPatchExtensionHandler;
+}
+
+/** What stands behind each kind: the data of its row, and its handlers. */
+export interface Items {
+  readonly sessionExtension: SessionExtension;
+  readonly sessionAction: SessionAction;
+  readonly sessionsPatchAction: SessionsPatchAction;
+  readonly tool: PluginTool;
+  readonly toolMetadata: Contribution<'toolMetadata'>;
+  readonly toolPolicy: ToolPolicy;
+  readonly command: PluginCommand;
+  readonly uiDescriptor: Contribution<'uiDescriptor'>;
+  readonly eventSubscription: EventSubscription;
+  readonly lifecycle: Lifecycle;
+  readonly gatewayMethod: GatewayMethod;
+  readonly service: Service;
+  readonly startupCheck: StartupCheck;
+}
+
+export interface ItemOwner {
+  readonly plugin: string;
+  readonly pluginName: string;
+  readonly generation: number;
+}
+
+export interface RegisteredItem<Kind extends ContributionKind = ContributionKind> extends ItemOwner {
+  readonly kind: Kind;
+  readonly key: string;
+  readonly item: Items[Kind];
+  /** False once the load of the plugin that it belongs to has ended. */
+  readonly isLive: boolean;
+}
+
+export interface Rejection {
+  readonly ok: false;
+  /** As far as it can be read from what was given. */
+  readonly key: string;
+  readonly code: RejectionCode;
+  readonly message: string;
+}
+
+export type Added = { readonly ok: true; readonly key: string; readonly dispose: () => void } | Rejection;
+
+export interface ContributionRegistry {
+  /** By the id of the plugin, then in the order in which it registered. The list is never changed; a registration makes a new one. */
+  all<Kind extends ContributionKind>(kind: Kind): readonly RegisteredItem<Kind>[];
+  find<Kind extends ContributionKind>(kind: Kind, plugin: string, key: string): RegisteredItem<Kind> | undefined;
+  /** For kinds whose names are unique among all plugins; a command is found by its aliases too. */
+  findAny<Kind extends ContributionKind>(kind: Kind, key: string): RegisteredItem<Kind> | undefined;
+  /** Contract: neither throws nor runs code of the plugin, but for getters of what it was given. */
+  add(owner: ItemOwner, kind: ContributionKind, given: unknown): Added;
+  /** Grows with every change. */
+  readonly version: number;
+}
+
+export interface RegistryOptions {
+  /** Names that the gateway itself has, or keeps, by kind. */
+  readonly reserved?: { readonly tool?: Iterable<string>; readonly command?: Iterable<string> };
+}
+
+/** Handlers of each kind; those with a `?` may be left out. */
+const handlersOf: Readonly<Record<ContributionKind, readonly string[]>> = {
+  sessionExtension: ['project?', 'cleanup?'],
+  sessionAction: ['handler'],
+  sessionsPatchAction: ['handler'],
+  tool: ['execute'],
+  toolMetadata: [],
+  toolPolicy: ['evaluate'],
+  command: ['handler'],
+  uiDescriptor: [],
+  eventSubscription: ['handle'],
+  lifecycle: ['cleanup?'],
+  gatewayMethod: ['handler'],
+  service: ['start', 'stop?'],
+  startupCheck: ['check'],
+};
+
+/** Words that other hosts keep for themselves: a plugin that takes one would surprise people and break when we add it. */
+const RESERVED_COMMANDS: readonly string[] = [
+  ...commandNames,
+  ...'help commands status diagnostics whoami context btw stop restart reset new compact config debug allowlist activation skill'.split(
+    ' ',
+  ),
+  ...'learn loop subagents kill steer tell model models queue send bash exec think verbose reasoning elevated usage approve'.split(' '),
+];
+
+interface Entry extends RegisteredItem {
+  isLive: boolean;
+}
+
+export function createContributionRegistry({ reserved = {} }: RegistryOptions = {}): ContributionRegistry {
+  const lists = new Map<ContributionKind, readonly Entry[]>(contributionKinds.map((kind) => [kind, []]));
+  const kept: Partial<Record<ContributionKind, ReadonlySet<string>>> = {
+    tool: new Set([...(reserved.tool ?? [])].map(folded)),
+    command: new Set([...RESERVED_COMMANDS, ...(reserved.command ?? [])].map(folded)),
+  };
+  let version = 0;
+
+  function clash(owner: ItemOwner, kind: ContributionKind, key: string, item: unknown): Omit<Rejection, 'ok' | 'key'> | undefined {
+    const names = namesOf(kind, key, item);
+    for (const name of names) {
+      if (kept[kind]?.has(folded(name))) return { code: 'RESERVED', message: `"${name}" is kept for the gateway` };
+    }
+    const isGlobal = contributionRow(kind).unique === 'global';
+    for (const other of listOf(kind)) {
+      const isOwn = other.plugin === owner.plugin;
+      if (!isOwn && !isGlobal) continue;
+      const same = names.find((name) => sharesName(other, name, isGlobal));
+      if (same === undefined) continue;
+      return isOwn
+        ? { code: 'DUPLICATE', message: `"${same}" was registered before` }
+        : { code: 'TAKEN', message: `"${same}" belongs to plugin ${other.plugin}` };
+    }
+    if (new Set(names.map(folded)).size < names.length) return { code: 'DUPLICATE', message: `"${key}" has one name twice` };
+    return kind === 'sessionExtension' ? slotClash(item as SessionExtension) : undefined;
+  }
+
+  function slotClash({ sessionEntrySlotKey: slot }: SessionExtension): Omit<Rejection, 'ok' | 'key'> | undefined {
+    if (slot === undefined) return undefined;
+    if (Object.hasOwn(Session.properties, slot) || slot in Object.prototype) {
+      return { code: 'RESERVED', message: `"${slot}" is a field of every session` };
+    }
+    const other = listOf('sessionExtension').find(({ item }) => (item as SessionExtension).sessionEntrySlotKey === slot);
+    return other && { code: 'TAKEN', message: `the slot "${slot}" belongs to plugin ${other.plugin}` };
+  }
+
+  function listOf(kind: ContributionKind): readonly Entry[] {
+    return lists.get(kind) ?? [];
+  }
+
+  return {
+    all: <Kind extends ContributionKind>(kind: Kind) => listOf(kind) as readonly Entry[] as readonly RegisteredItem<Kind>[],
+    find: <Kind extends ContributionKind>(kind: Kind, plugin: string, key: string) =>
+      listOf(kind).find((each) => each.plugin === plugin && each.key === key) as RegisteredItem<Kind> | undefined,
+    findAny: <Kind extends ContributionKind>(kind: Kind, key: string) =>
+      listOf(kind).find((each) => namesOf(kind, each.key, each.item).includes(key)) as RegisteredItem<Kind> | undefined,
+    add(owner, kind, given) {
+      const read = readItem(kind, given);
+      if ('code' in read) return { ok: false, ...read };
+      const { key, item } = read;
+      const taken = clash(owner, kind, key, item);
+      if (taken) return { ok: false, key, ...taken };
+      const entry: Entry = { ...owner, kind, key, item: item as Items[ContributionKind], isLive: true };
+      lists.set(kind, insert(listOf(kind), entry));
+      version++;
+      return {
+        ok: true,
+        key,
+        dispose: () => {
+          if (!entry.isLive) return;
+          entry.isLive = false;
+          lists.set(
+            kind,
+            listOf(kind).filter((each) => each !== entry),
+          );
+          version++;
+        },
+      };
+    },
+    get version() {
+      return version;
+    },
+  };
+}
+
+type Read = { readonly key: string; readonly item: object } | Omit<Rejection, 'ok'>;
+
+/** The data as a frozen copy that fits its schema, with its handlers beside it. */
+function readItem(kind: ContributionKind, given: unknown): Read {
+  const row = contributionRow(kind);
+  let key = '';
+  try {
+    if (typeof given !== 'object' || given === null) return invalid(key, `a ${kind} is an object`);
+    const fields: Record<string, unknown> = { ...given };
+    const named = fields[row.key];
+    if (typeof named === 'string') key = named.slice(0, MAX_SHOWN_KEY);
+    const handlers: Record<string, unknown> = {};
+    for (const each of handlersOf[kind]) {
+      const name = each.replace('?', '');
+      const handler = fields[name];
+      delete fields[name];
+      if (handler === undefined && each.endsWith('?')) continue;
+      if (typeof handler !== 'function') return invalid(key, `${name} is not a function`);
+      handlers[name] = handler;
+    }
+    if (kind === 'sessionExtension' && isAsync(handlers.project)) return invalid(key, 'project is asynchronous; it must answer at once');
+    const copied = copyPlain(fields);
+    if ('wrong' in copied) return invalid(key, `it is not plain data: ${copied.wrong}`);
+    const data = copied.value as Record<string, unknown>;
+    const wrong = explain(row.schema, data, kind) ?? beyondSchema(kind, data);
+    if (wrong) return invalid(key, wrong);
+    const schema = schemaIn(kind, data);
+    const compiled = schema === undefined ? undefined : compileSchema(schema);
+    if (compiled && !compiled.ok) return { key, code: 'BAD_SCHEMA', message: compiled.message };
+    return { key, item: Object.freeze({ ...data, ...handlers }) };
+  } catch (error) {
+    return invalid(key, `it cannot be read: ${error instanceof Error ? error.message.slice(0, 256) : 'something was thrown'}`);
+  }
+}
+
+const MAX_SHOWN_KEY = 128;
+
+function invalid(key: string, message: string): Omit<Rejection, 'ok'> {
+  return { key, code: 'INVALID', message };
+}
+
+/** What a schema of the table does not say. */
+function beyondSchema(kind: ContributionKind, data: Record<string, unknown>): string | undefined {
+  // As providers of models want it; what they refuse, they refuse for the whole turn.
+  const { type = 'object' } = (data.parameters ?? {}) as { type?: unknown };
+  if (kind === 'tool' && type !== 'object') return 'tool/parameters must have the type "object"';
+  if (kind !== 'gatewayMethod' || data.scope === undefined) return undefined;
+  return (scopeNames as readonly unknown[]).includes(data.scope)
+    ? undefined
+    : `gatewayMethod/scope must be one of ${scopeNames.join(', ')}`;
+}
+
+function schemaIn(kind: ContributionKind, data: Record<string, unknown>): unknown {
+  if (kind === 'tool') return data.parameters;
+  return kind === 'sessionAction' ? data.schema : undefined;
+}
+
+function isAsync(code: unknown): boolean {
+  return typeof code === 'function' && Object.prototype.toString.call(code) === '[object AsyncFunction]';
+}
+
+function namesOf(kind: ContributionKind, key: string, item: unknown): string[] {
+  return kind === 'command' ? [key, ...((item as PluginCommand).aliases ?? [])] : [key];
+}
+
+/** Names that all plugins share differ in more than the size of their letters. */
+function sharesName(other: Entry, name: string, isGlobal: boolean): boolean {
+  const names = namesOf(other.kind, other.key, other.item);
+  return isGlobal ? names.some((each) => folded(each) === folded(name)) : names.includes(name);
+}
+
+function folded(name: string): string {
+  return name.toLowerCase();
+}
+
+/** After the last one of the same plugin, or of a plugin before it. */
+function insert(list: readonly Entry[], entry: Entry): readonly Entry[] {
+  const at = list.findIndex((each) => each.plugin > entry.plugin);
+  return at < 0 ? [...list, entry] : [...list.slice(0, at), entry, ...list.slice(at)];
+}

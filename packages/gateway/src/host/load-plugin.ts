@@ -1,0 +1,106 @@
+// Loads one plugin: runs its module and its `register`, and keeps or undoes everything together. The old load, if there is
+// one, ends in the same step in which the new one begins, so that at no moment both are asked.
+import type { PluginManifest } from '@tenon/protocol';
+import type { RegisterApi } from '@tenon/plugin-sdk';
+import type { Clock } from '../kernel/clock.ts';
+import type { PluginCaller } from './call-plugin.ts';
+import type { ContributionRegistry } from './contribution-registry.ts';
+import type { HookRegistry } from './hook-registry.ts';
+import { loadModule } from './load-module.ts';
+import { createRuntimeApi, type PluginApiDeps } from './plugin-api.ts';
+import type { PluginLoad } from './plugin-load.ts';
+import { createPluginServices, type PluginServices } from './plugin-services.ts';
+import { createRegisterApi } from './register-api.ts';
+
+export interface LoadDeps extends PluginApiDeps {
+  readonly clock: Clock;
+  readonly caller: PluginCaller;
+  readonly registry: ContributionRegistry;
+  readonly hookRegistry: HookRegistry;
+}
+
+export interface Module {
+  readonly id: string;
+  readonly register: (api: RegisterApi) => unknown;
+  readonly patchActions: Readonly<Record<string, unknown>>;
+}
+
+const IMPORT_TIMEOUT_MS = 30_000;
+const REGISTER_TIMEOUT_MS = 5_000;
+
+/** Why a plugin cannot be loaded; the text is for the operator. */
+export class LoadError extends Error {}
+
+export async function runModule(
+  entry: string,
+  folder: string,
+  manifest: PluginManifest,
+  generation: number,
+  clock: Clock,
+): Promise<Module> {
+  const overdue = Promise.withResolvers<never>();
+  const timer = clock.after(IMPORT_TIMEOUT_MS, () =>
+    overdue.reject(new LoadError(`its module did not load within ${IMPORT_TIMEOUT_MS} ms`)),
+  );
+  let exported: unknown;
+  try {
+    exported = (await Promise.race([loadModule(entry, folder, generation), overdue.promise])).default;
+  } catch (error) {
+    throw error instanceof LoadError ? error : new LoadError(`its module threw: ${textOf(error)}`);
+  } finally {
+    timer.cancel();
+  }
+  return readExport(exported, manifest);
+}
+
+function readExport(exported: unknown, manifest: PluginManifest): Module {
+  try {
+    if (typeof exported !== 'object' || exported === null)
+      throw new LoadError('its module has no default export made by definePluginEntry');
+    const { id, register, sessionsPatchExtensions } = exported as Record<string, unknown>;
+    if (id !== manifest.id)
+      throw new LoadError(`its module says that its id is "${String(id).slice(0, 64)}", its manifest "${manifest.id}"`);
+    if (typeof register !== 'function') throw new LoadError('its default export has no register function');
+    const patchActions =
+      typeof sessionsPatchExtensions === 'object' && sessionsPatchExtensions !== null ? { ...sessionsPatchExtensions } : {};
+    return { id, register: (api) => Reflect.apply(register, exported, [api]) as unknown, patchActions };
+  } catch (error) {
+    throw error instanceof LoadError ? error : new LoadError(`its default export cannot be read: ${textOf(error)}`);
+  }
+}
+
+/** Contract: synchronous. On a LoadError nothing of the load is left. */
+export function registerPlugin(load: PluginLoad, module: Module, deps: LoadDeps): PluginServices {
+  const { plugin } = load.facts;
+  const runtime = createRuntimeApi(load, deps);
+  const registering = createRegisterApi(load, runtime, deps);
+  const answer = deps.caller.call(
+    { plugin, place: 'register', timeoutMs: REGISTER_TIMEOUT_MS },
+    (api: RegisterApi) => module.register(api),
+    registering.api,
+    () => ({ value: undefined }),
+  );
+  if (answer instanceof Promise || !answer.ok) {
+    load.end('it was not loaded');
+    throw new LoadError(
+      answer instanceof Promise ? 'its register is asynchronous; it must return nothing' : `its register threw: ${answer.message}`,
+    );
+  }
+  for (const [action, handler] of Object.entries(module.patchActions)) registering.add('sessionsPatchAction', { action, handler });
+  registering.close();
+  const services = deps.registry.all('service').filter((each) => each.plugin === plugin);
+  return createPluginServices(
+    load,
+    services.map(({ item }) => item),
+    deps.caller,
+    runtime.logger,
+  );
+}
+
+function textOf(error: unknown): string {
+  try {
+    return (error instanceof Error ? error.message || error.name : String(error)).slice(0, 512);
+  } catch {
+    return 'something that cannot be shown';
+  }
+}

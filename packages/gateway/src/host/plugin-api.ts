@@ -1,0 +1,270 @@
+// What a plugin is given for as long as it is loaded. No call throws: bad input, a missing grant and a load that has ended
+// give a value that says so. Liveness is looked at again after whatever was waited for.
+import { events, ItemName, RunStream, SessionKey, visible, matches, type EventPayload } from '@tenon/protocol';
+import type { Enqueued, Logger, Refused, RuntimeApi } from '@tenon/plugin-sdk';
+import { Type } from 'typebox';
+import { randomId } from '../kernel/ids.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Metrics } from '../kernel/metrics.ts';
+import { createWindow } from '../kernel/window.ts';
+import { barrier, refusalOf, refuse, take } from './late-call.ts';
+import type { PluginLoad } from './plugin-load.ts';
+import { takeJson } from './plugin-json.ts';
+import type { RunContexts } from './run-context.ts';
+import { createSessionState, type SessionStateDeps } from './session-state.ts';
+
+export interface PluginApiDeps extends SessionStateDeps {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly runContexts: RunContexts;
+  readonly publish: {
+    readonly actionRequired: (payload: EventPayload<'action.required'>) => void;
+    readonly said: (said: RunStream) => void;
+  };
+  readonly continueAgent: (request: {
+    readonly plugin: string;
+    readonly sessionKey: string;
+    readonly force: boolean;
+  }) => Promise<{ readonly ok: true; readonly runId?: string } | Refused>;
+}
+
+const closed = { additionalProperties: false };
+const MAX_TEXT = 32_768;
+const MAX_TTL_MS = 315_360_000_000;
+const MAX_EMITTED_BYTES = 65_536;
+const MAX_UNDO = 256;
+const DISPOSE_TIMEOUT_MS = 5_000;
+const MAX_LOG_TEXT = 4_096;
+const MAX_LOG_BYTES = 16_384;
+const LOGGED = { limit: 1_000, windowMs: 10_000 } as const;
+const SAID = { limit: 2_000, windowMs: 10_000 } as const;
+
+const Injection = Type.Object(
+  {
+    sessionKey: SessionKey,
+    text: Type.String({ minLength: 1, maxLength: MAX_TEXT }),
+    idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    placement: Type.Optional(Type.Enum(['prepend_context', 'append_context'])),
+    ttlMs: Type.Optional(Type.Number({ minimum: 0, maximum: MAX_TTL_MS })),
+    priority: Type.Optional(Type.Integer({ minimum: -1000, maximum: 1000 })),
+    metadata: Type.Optional(Type.Unknown()),
+  },
+  closed,
+);
+const Continue = Type.Object({ sessionKey: SessionKey, force: Type.Optional(Type.Boolean()) }, closed);
+const { title, actions } = events['action.required'].payload.properties;
+const Notify = Type.Object({ sessionKey: SessionKey, title, actions }, closed);
+const Emit = Type.Object(
+  { runId: Type.String(), sessionKey: SessionKey, stream: Type.String({ maxLength: 128 }), data: Type.Unknown() },
+  closed,
+);
+const RunPlace = Type.Object({ runId: Type.String({ minLength: 1, maxLength: 128 }), namespace: ItemName }, closed);
+const RunPatch = Type.Object(
+  { ...RunPlace.properties, value: Type.Optional(Type.Unknown()), unset: Type.Optional(Type.Boolean()) },
+  closed,
+);
+const RunClear = Type.Object({ ...RunPlace.properties, namespace: Type.Optional(ItemName) }, closed);
+
+export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): RuntimeApi {
+  const { plugin, pluginName, version, config } = load.facts;
+  const { store, clock, runContexts, publish, registry } = deps;
+  const said = createWindow({ ...SAID, clock });
+
+  async function enqueueNextTurnInjection(given: unknown): Promise<Enqueued> {
+    const call = 'session.workflow.enqueueNextTurnInjection';
+    const input = trimmed(given, ['sessionKey', 'text', 'idempotencyKey']);
+    const sessionKey = keyOf(input);
+    const no = (refused: Pick<Refused, 'reason' | 'message'>, id = ''): Enqueued =>
+      Object.freeze({ enqueued: false, id, sessionKey, reason: `${refused.reason}: ${refused.message}` });
+    const blocked = barrier(load, call);
+    if (blocked) return no(blocked);
+    const taken = take(Injection, input, 'injection');
+    if ('refused' in taken) return no(taken.refused);
+    const { text, idempotencyKey, placement = 'prepend_context', ttlMs, priority = 0, metadata } = taken.value;
+    const wholeText = takeJson([text, idempotencyKey ?? '']);
+    if ('wrong' in wholeText) return no(refuse('invalid', `the text cannot be kept: ${wholeText.wrong}`));
+    const kept = metadata === undefined ? undefined : takeJson(metadata);
+    if (kept && 'wrong' in kept) return no(refuse('invalid', `the metadata cannot be kept: ${kept.wrong}`));
+    const id = idempotencyKey ?? randomId();
+    try {
+      const { reason } = await store.write('injections.enqueue', {
+        key: sessionKey,
+        pluginId: plugin,
+        id,
+        text,
+        placement,
+        priority,
+        at: clock.now(),
+        ...(ttlMs === undefined ? {} : { ttlMs: Math.floor(ttlMs) }),
+        ...(kept ? { metadata: kept.value } : {}),
+      });
+      if (reason === undefined) return Object.freeze({ enqueued: true, id, sessionKey });
+      return Object.freeze({ enqueued: false, id, sessionKey, reason: `${reason}: ${NOT_ENQUEUED[reason]}` });
+    } catch (error) {
+      return no(refusalOf(error));
+    }
+  }
+
+  async function continueAgent(given: unknown): Promise<{ readonly ok: true; readonly runId?: string } | Refused> {
+    const blocked = barrier(load, 'session.workflow.continueAgent');
+    if (blocked) return blocked;
+    const taken = take(Continue, given, 'request');
+    if ('refused' in taken) return taken.refused;
+    try {
+      return await deps.continueAgent({ plugin, sessionKey: taken.value.sessionKey, force: taken.value.force ?? false });
+    } catch (error) {
+      return refusalOf(error);
+    }
+  }
+
+  function notifyActionRequired(given: unknown): { readonly ok: true } | Refused {
+    const blocked = barrier(load, 'session.workflow.notifyActionRequired');
+    if (blocked) return blocked;
+    const taken = take(Notify, given, 'request');
+    if ('refused' in taken) return taken.refused;
+    const { sessionKey, title, actions } = taken.value;
+    if (title.trim() === '') return refuse('invalid', 'request/title must not be empty');
+    const foreign = actions?.find(({ actionId }) => !registry.find('sessionAction', plugin, actionId));
+    if (foreign) return refuse('invalid', `plugin ${plugin} has no session action "${foreign.actionId}"`);
+    if (isTooMuch()) return refuse('limit', TOO_MUCH);
+    publish.actionRequired({ sessionKey, pluginId: plugin, pluginName, title: visible(title), ...(actions ? { actions } : {}) });
+    return Object.freeze({ ok: true });
+  }
+
+  function emitAgentEvent(given: unknown): ReturnType<RuntimeApi['agent']['events']['emitAgentEvent']> {
+    const no = ({ reason, message }: Refused) => Object.freeze({ emitted: false as const, reason: `${reason}: ${message}` });
+    const blocked = barrier(load, 'agent.events.emitAgentEvent');
+    if (blocked) return no(blocked);
+    const taken = take(Emit, given, 'event');
+    if ('refused' in taken) return no(taken.refused);
+    const { runId, sessionKey, stream } = taken.value;
+    if (stream !== plugin && !stream.startsWith(`${plugin}.`)) {
+      return no(refuse('invalid', `the stream of plugin ${plugin} is "${plugin}" or begins with "${plugin}."`));
+    }
+    const data = takeJson(taken.value.data, { bytes: MAX_EMITTED_BYTES });
+    if ('wrong' in data) return no(refuse('invalid', `the data cannot be sent: ${data.wrong}`));
+    const event = { stream: 'plugin', plugin, name: stream, data: data.value, runId, sessionKey, seq: 0, ts: clock.now() };
+    if (!matches(RunStream, event)) return no(refuse('invalid', 'runId is not the id of a run'));
+    if (isTooMuch()) return no(refuse('limit', TOO_MUCH));
+    publish.said(event);
+    return Object.freeze({ emitted: true, stream });
+  }
+
+  function isTooMuch(): boolean {
+    if (said.waitMs(plugin) > 0) {
+      deps.metrics.count('tenon_plugin_events_dropped_total', { plugin });
+      return true;
+    }
+    said.hit(plugin);
+    return false;
+  }
+
+  const runContext: RuntimeApi['runContext'] = {
+    setRunContext(given) {
+      if (barrier(load)) return false;
+      const taken = take(RunPatch, given, 'patch');
+      if ('refused' in taken) return false;
+      const { runId, namespace, value, unset } = taken.value;
+      // A value that was left out by mistake never removes anything.
+      if ((unset === true) === (value !== undefined)) return false;
+      if (unset === true) runContexts.clear(plugin, runId, namespace);
+      return unset === true || runContexts.set(plugin, runId, namespace, value);
+    },
+    getRunContext(given) {
+      if (barrier(load)) return undefined;
+      const taken = take(RunPlace, given, 'place');
+      return 'refused' in taken ? undefined : runContexts.get(plugin, taken.value.runId, taken.value.namespace);
+    },
+    clearRunContext(given) {
+      if (barrier(load)) return;
+      const taken = take(RunClear, given, 'place');
+      if (!('refused' in taken)) runContexts.clear(plugin, taken.value.runId, taken.value.namespace);
+    },
+  };
+
+  let undos = 0;
+  function onDispose(undo: unknown): void {
+    if (typeof undo !== 'function' || !load.isLive || ++undos > MAX_UNDO) {
+      deps.log.warn({ plugin }, 'a plugin wanted something undone at its end that is no function, comes too late, or is too much');
+      return;
+    }
+    load.signal.addEventListener(
+      'abort',
+      () =>
+        void deps.caller.call(
+          { plugin, place: 'dispose', timeoutMs: DISPOSE_TIMEOUT_MS },
+          () => undo() as unknown,
+          undefined,
+          () => ({ value: undefined }),
+        ),
+      { once: true },
+    );
+  }
+
+  return deepFreeze({
+    id: plugin,
+    name: pluginName,
+    version,
+    pluginConfig: config,
+    logger: createLogger(load, deps),
+    session: {
+      state: createSessionState(load, deps),
+      workflow: { enqueueNextTurnInjection, continueAgent, notifyActionRequired },
+    },
+    agent: { events: { emitAgentEvent } },
+    runContext,
+    lifecycle: { signal: load.signal, onDispose },
+  });
+}
+
+const TOO_MUCH = 'the plugin says too much in too short a time';
+
+const NOT_ENQUEUED = {
+  duplicate: 'one with this key waits already',
+  full: 'as many as can wait in a session wait already',
+  'no-session': 'there is no such session',
+} as const;
+
+/** The name of the plugin stands in every record, and no plugin can fill the log faster than it is read. */
+function createLogger(load: PluginLoad, { log, clock, metrics }: PluginApiDeps): Logger {
+  const { plugin } = load.facts;
+  const own = log.child({ plugin });
+  const window = createWindow({ ...LOGGED, clock });
+  const write = (level: keyof Logger) => (message: unknown, fields?: unknown) => {
+    if (window.waitMs(plugin) > 0) {
+      metrics.count('tenon_plugin_log_dropped_total', { plugin });
+      return;
+    }
+    window.hit(plugin);
+    const text = typeof message === 'string' ? visible(message.slice(0, MAX_LOG_TEXT)) : 'a message that is no text';
+    const taken = fields === undefined ? undefined : takeJson(fields, { bytes: MAX_LOG_BYTES });
+    if (!taken) own[level](text);
+    else own[level]('wrong' in taken ? { fieldsLeftOut: taken.wrong } : { fields: taken.value }, text);
+    if (window.waitMs(plugin) > 0) own.warn('the plugin logs too much; its records are left out for a while');
+  };
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+}
+
+/** The texts among these fields without white space around them; everything else as it is. Does not throw. */
+function trimmed(given: unknown, fields: readonly string[]): unknown {
+  try {
+    if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
+    const copy: Record<string, unknown> = { ...given };
+    for (const field of fields) if (typeof copy[field] === 'string') copy[field] = copy[field].trim();
+    return copy;
+  } catch {
+    return undefined;
+  }
+}
+
+function keyOf(given: unknown): string {
+  const key = (given as { sessionKey?: unknown } | null | undefined)?.sessionKey;
+  return typeof key === 'string' ? key.slice(0, 512) : '';
+}
+
+/** The facades too: a plugin that changes what it was given changes it for nobody. */
+function deepFreeze(api: RuntimeApi): RuntimeApi {
+  for (const part of [api.session.state, api.session.workflow, api.session, api.agent.events, api.agent]) Object.freeze(part);
+  for (const part of [api.runContext, api.lifecycle, api.logger]) Object.freeze(part);
+  return Object.freeze(api);
+}

@@ -1,0 +1,120 @@
+// The plugins of this gateway as the rest of it sees them: found, trusted, loaded as generations, and taken away again. What
+// they register stands in two registries that others read. `openPlugins` of open-plugins.ts makes one of these.
+import type { EventPayload, JsonObject, JsonValue, pluginStates, RunStream } from '@tenon/protocol';
+import type { Refused } from '@tenon/plugin-sdk';
+import type { Clock } from '../kernel/clock.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Metrics } from '../kernel/metrics.ts';
+import type { Store } from '../store/store.ts';
+import type { StoredEvent } from '../store/stream.ts';
+import type { CallCounts, PlaceCounts } from './call-counts.ts';
+import type { PluginCaller } from './call-plugin.ts';
+import type { ContributionRegistry } from './contribution-registry.ts';
+import type { HookRegistry } from './hook-registry.ts';
+import type { Registration } from './plugin-load.ts';
+import type { ServiceState } from './plugin-services.ts';
+
+export type PluginState = keyof typeof pluginStates;
+
+export interface PluginInfo {
+  readonly id: string;
+  readonly name: string;
+  readonly version: string;
+  readonly description?: string;
+  readonly origin: 'bundled' | 'path';
+  readonly folder: string;
+  readonly state: PluginState;
+  /** In words, where it is not `loaded`. */
+  readonly reason?: string;
+  /** Whether the operator wants it loaded. */
+  readonly enabled: boolean;
+  /** Of this load. */
+  readonly generation?: number;
+  readonly loadedAt?: number;
+  /** What its manifest asks for. */
+  readonly asked: readonly string[];
+  /** What it holds now. */
+  readonly granted: readonly string[];
+  readonly config: JsonObject;
+  readonly configSchema?: JsonObject;
+  readonly registrations: readonly Registration[];
+  /** Handlers that were switched off because they were too slow. */
+  readonly switchedOff: readonly { readonly place: string; readonly at: number; readonly reason: string }[];
+  readonly services: readonly ServiceState[];
+  readonly counts: readonly PlaceCounts[];
+}
+
+/** Whoever asked: the actor of the audit record. */
+interface By {
+  readonly by: string;
+}
+
+export interface PluginHost {
+  readonly registry: ContributionRegistry;
+  readonly hookRegistry: HookRegistry;
+  /** The only way to call code of a plugin. */
+  readonly caller: PluginCaller;
+  /** Grows with every load, unload and change of grants. */
+  readonly generation: number;
+  /** Without plugins: none is loaded. */
+  readonly safe: boolean;
+  list(): readonly PluginInfo[];
+  get(id: string): PluginInfo | undefined;
+  /** Grants what its manifest asks for, or only `grants`, for its files as they are now, and loads it. */
+  enable(id: string, options: By & { readonly grants?: readonly string[] }): Promise<PluginInfo>;
+  /** Unloads it and removes what it keeps in sessions. */
+  disable(id: string, options: By): Promise<PluginInfo>;
+  /** Looks for plugins anew; loads this one anew, or all that are on. */
+  reload(id: string | undefined, options: By): Promise<readonly PluginInfo[]>;
+  /** Only what its manifest asks for. Also says that its files are trusted as they are now. */
+  grant(id: string, grants: readonly string[], options: By): Promise<PluginInfo>;
+  /** Holds at once: what was registered by that right is gone when it resolves. */
+  revoke(id: string, grants: readonly string[], options: By): Promise<PluginInfo>;
+  /** Null: as if nobody had set it up. */
+  setConfig(id: string, config: JsonObject | null, options: By): Promise<PluginInfo>;
+  /** Whether the plugin is loaded and holds the grant now. */
+  holds(plugin: string, grant: string): boolean;
+  /** What the plugin keeps in this session, as it is now. Frozen. */
+  stateOf(plugin: string, sessionKey: string): Promise<(namespace: string) => JsonValue | undefined>;
+  /** What the plugins' own start-up checks say. */
+  check(): Promise<readonly { readonly plugin: string; readonly id: string; readonly ok: boolean; readonly message: string }[]>;
+  /** From the store, after the commit: runs that end and sessions that are reset or deleted are cleaned up after. */
+  committed(batch: readonly StoredEvent[]): void;
+  /** Waits until clean-up that `committed` began is done. */
+  settled(): Promise<void>;
+  /** Stops services and ends every load. What plugins keep stays. */
+  close(): Promise<void>;
+}
+
+export interface PluginHostOptions {
+  readonly home: string;
+  /** The setting `plugins.paths`. */
+  readonly paths: readonly string[];
+  /** The folder of those that are part of the program, if there is one. */
+  readonly bundledFolder?: string | undefined;
+  readonly safe?: boolean;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly hookRegistry: HookRegistry;
+  readonly caller: PluginCaller;
+  /** The one that the caller was made with. */
+  readonly counts: CallCounts;
+  /** Tools of the gateway itself. */
+  readonly reservedTools?: Iterable<string>;
+  readonly publish: {
+    readonly changed: (payload: EventPayload<'plugins.changed'>) => void;
+    readonly actionRequired: (payload: EventPayload<'action.required'>) => void;
+    /** In streams of the plugin's own. */
+    readonly said: (said: RunStream) => void;
+  };
+  /** One turn without a message. The host has looked at grant and input. */
+  readonly continueAgent: (request: {
+    readonly plugin: string;
+    readonly sessionKey: string;
+    readonly force: boolean;
+  }) => Promise<{ readonly ok: true; readonly runId?: string } | Refused>;
+  /** Who owns files; for tests. */
+  readonly uid?: number;
+}

@@ -1,0 +1,103 @@
+// One load of a plugin: what it may do, what it has registered, and everything that has to be undone when it ends. A load
+// that has ended is never live again; whoever still holds its api is told so.
+import { setMaxListeners } from 'node:events';
+import type { ContributionKind, JsonObject, RejectionCode } from '@tenon/protocol';
+
+/** What became of one registration. */
+export interface Registration {
+  readonly kind: ContributionKind | 'hook';
+  readonly key: string;
+  readonly accepted: boolean;
+  /** Why it was not taken. */
+  readonly code?: RejectionCode;
+  readonly message?: string;
+}
+
+export interface LoadFacts {
+  readonly plugin: string;
+  readonly pluginName: string;
+  readonly version: string;
+  readonly generation: number;
+  readonly asked: ReadonlySet<string>;
+  readonly config: JsonObject;
+}
+
+interface Kept {
+  readonly needs: readonly string[];
+  readonly index: number;
+  readonly undo: () => void;
+}
+
+/** Of one plugin, refused ones included. */
+export const MAX_REGISTRATIONS = 512;
+const MAX_REJECTIONS = 256;
+
+export class PluginLoad {
+  readonly facts: LoadFacts;
+  /** Replaced whole, so that a change holds at once. */
+  held: ReadonlySet<string>;
+  readonly registrations: Registration[] = [];
+  /** Rejections that were only counted. */
+  unlisted = 0;
+  isOpen = true;
+  readonly #controller = new AbortController();
+  readonly #kept: Kept[] = [];
+  #accepted = 0;
+  #rejected = 0;
+
+  constructor(facts: LoadFacts, held: ReadonlySet<string>) {
+    this.facts = facts;
+    this.held = held;
+    // As many wait for the end as there are calls under way; that is no leak.
+    setMaxListeners(0, this.#controller.signal);
+  }
+
+  get isLive(): boolean {
+    return !this.#controller.signal.aborted;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get isFull(): boolean {
+    return this.#accepted >= MAX_REGISTRATIONS;
+  }
+
+  holds(grant: string): boolean {
+    return this.isLive && this.held.has(grant);
+  }
+
+  accept(kind: ContributionKind | 'hook', key: string, needs: readonly string[], undo: () => void): void {
+    this.#accepted++;
+    this.registrations.push({ kind, key, accepted: true });
+    this.#kept.push({ needs, index: this.registrations.length - 1, undo });
+  }
+
+  reject(kind: ContributionKind | 'hook', key: string, code: RejectionCode, message: string): void {
+    if (this.#rejected++ < MAX_REJECTIONS) this.registrations.push({ kind, key, accepted: false, code, message });
+    else this.unlisted++;
+  }
+
+  /** Takes back what needed something that is no longer held. */
+  dropWithout(held: ReadonlySet<string>): void {
+    this.held = held;
+    for (let index = this.#kept.length - 1; index >= 0; index--) {
+      const kept = this.#kept[index]!;
+      const missing = kept.needs.find((need) => !held.has(need));
+      if (missing === undefined) continue;
+      kept.undo();
+      this.#kept.splice(index, 1);
+      const { kind, key } = this.registrations[kept.index]!;
+      this.registrations[kept.index] = { kind, key, accepted: false, code: 'NOT_GRANTED', message: `the grant ${missing} was revoked` };
+    }
+  }
+
+  /** Everything that was registered is gone, in reverse; then whoever listens to the signal is told. */
+  end(reason: string): void {
+    if (!this.isLive) return;
+    this.isOpen = false;
+    for (const { undo } of this.#kept.splice(0).reverse()) undo();
+    this.#controller.abort(new DOMException(reason, 'AbortError'));
+  }
+}

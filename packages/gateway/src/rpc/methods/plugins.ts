@@ -1,0 +1,166 @@
+import { contributions, GatewayError, hookNames, type PluginDetails, type PluginInfo, type Result, type Scope } from '@tenon/protocol';
+import { queuedContinuation } from '../../agent/continue-agent.ts';
+import { putsOf, findAction, performAction } from '../../agent/session-actions.ts';
+import type { PluginHost, PluginInfo as HostedPlugin } from '../../host/plugin-host.ts';
+import type { WriteArgs } from '../../store/operations.ts';
+import type { Store } from '../../store/store.ts';
+import type { Committed, Handlers, RequestContext } from '../handler.ts';
+
+export const pluginHandlers = {
+  'plugins.list': (_, { plugins }) => {
+    const host = plugins();
+    return { plugins: host.list().map(toInfo), generation: host.generation, safe: host.safe };
+  },
+
+  'plugins.get': ({ id }, { plugins }) => {
+    const found = plugins().get(id);
+    if (!found) throw unknownPlugin(id, plugins());
+    return { plugin: toDetails(found) };
+  },
+
+  'plugins.enable': ({ id, grants }, context) =>
+    change(context, id, (host, by) => host.enable(id, { ...by, ...(grants === undefined ? {} : { grants }) })),
+  'plugins.disable': ({ id }, context) => change(context, id, (host, by) => host.disable(id, by)),
+  'plugins.grant': ({ id, grants }, context) => change(context, id, (host, by) => host.grant(id, grants, by)),
+  'plugins.revoke': ({ id, grants }, context) => change(context, id, (host, by) => host.revoke(id, grants, by)),
+
+  'plugins.reload': ({ id }, { commitAnswer, plugins, principal }) =>
+    commitAnswer(async () => {
+      const host = plugins();
+      if (id !== undefined && !host.get(id)) throw unknownPlugin(id, host);
+      const reloaded = await host.reload(id, { by: principal.id });
+      return { plugins: reloaded.map(toInfo), generation: host.generation };
+    }),
+
+  'plugins.config': ({ id, config }, { commitAnswer, plugins, principal }) =>
+    commitAnswer(async () => {
+      const host = plugins();
+      if (!host.get(id)) throw unknownPlugin(id, host);
+      return { plugin: toDetails(await host.setConfig(id, config, { by: principal.id })) };
+    }),
+
+  'plugins.uiDescriptors': (_, { plugins, principal }) => {
+    const host = plugins();
+    const shown = host.registry.all('uiDescriptor').filter(({ plugin, item, isLive }) => {
+      const wanted = (item.requiredScopes ?? []) as Scope[];
+      return isLive && host.holds(plugin, 'ui.descriptors') && wanted.every((scope) => principal.held.has(scope));
+    });
+    return {
+      descriptors: shown.map(({ plugin, pluginName, item }) => ({ pluginId: plugin, pluginName, ...onlyFields(item) })),
+      generation: host.generation,
+    };
+  },
+
+  'plugins.sessionAction': ({ pluginId, actionId, sessionKey, payload }, context) => {
+    const { commit, commitAfter, clock, plugins, principal, store, turns, lanes } = context;
+    const request = { pluginId, actionId, sessionKey, held: principal.held, ...(payload === undefined ? {} : { payload }) };
+    return commitAfter(async () => {
+      await store.read('sessions.get', { key: sessionKey });
+      const host = plugins();
+      const registered = findAction(request, host);
+      // One after another in a session: each sees the state that the one before it left.
+      const act = await lanes.run(`action\n${pluginId}\n${sessionKey}`, async () => {
+        const outcome = await once(await performAction(registered, request, host, clock.now()), store);
+        const answer = (await commit('plugins.act', outcome)) as Committed<ActionAnswer>;
+        return { answer, isContinued: outcome.run !== undefined };
+      });
+      if (act.isContinued) turns.accepted(sessionKey);
+      return act.answer;
+    });
+  },
+
+  'sessions.pluginPatch': ({ key, pluginId, namespace, value, unset }, { commit, commitAfter, plugins, clock, store }) => {
+    if (unset && value !== undefined) throw new GatewayError('INVALID_REQUEST', 'params/value and params/unset cannot both be given');
+    if (!unset && value === undefined)
+      throw new GatewayError('INVALID_REQUEST', 'params/value is missing; to remove it, say so with params/unset');
+    const host = plugins();
+    if (!host.registry.find('sessionExtension', pluginId, namespace))
+      throw new GatewayError('NOT_FOUND', `Plugin "${pluginId}" keeps nothing under "${namespace}", or is not loaded`, {
+        details: { code: 'UNKNOWN_EXTENSION', plugin: pluginId, namespace },
+      });
+    return commitAfter(async () => {
+      await store.read('sessions.get', { key });
+      const at = clock.now();
+      const puts = putsOf({ [namespace]: value ?? null }, pluginId, host);
+      const { revision } = await store.read('pluginState.get', { key, pluginId, namespace });
+      const kept = { key, revision: revision + 1, ...(value === undefined || value === null ? {} : { value }) };
+      return (await commit('plugins.act', {
+        key,
+        pluginId,
+        puts: puts.map((put) => ({ ...put, ifRevision: revision })),
+        drafts: [],
+        answer: kept,
+        at,
+      })) as Committed<typeof kept>;
+    });
+  },
+
+  'hooks.status': (_, { plugins }) => {
+    const host = plugins();
+    return {
+      hooks: hookNames.flatMap((hook) => {
+        const handlers = host.hookRegistry.handlers(hook);
+        if (handlers.length === 0) return [];
+        return [
+          {
+            hook,
+            handlers: handlers.map(({ plugin, priority, timeoutMs }) => {
+              const counts = host.get(plugin)?.counts.find(({ place }) => place === hook);
+              const { calls = 0, errors = 0, timeouts = 0, lastAt } = counts ?? {};
+              return { plugin, priority, timeoutMs, calls, errors, timeouts, ...(lastAt === undefined ? {} : { lastAt }) };
+            }),
+          },
+        ];
+      }),
+    };
+  },
+} satisfies Partial<Handlers>;
+
+type ActionAnswer = Result<'plugins.sessionAction'>;
+
+/** A turn of the plugin that waits already is the one that goes on. */
+async function once({ run, ...outcome }: WriteArgs<'plugins.act'>, store: Store): Promise<WriteArgs<'plugins.act'>> {
+  if (!run) return outcome;
+  const runId = await queuedContinuation(store, outcome.key, outcome.pluginId);
+  return runId === undefined ? { ...outcome, run } : { ...outcome, answer: { ...(outcome.answer as object), runId } };
+}
+
+function change(
+  { commitAnswer, plugins, principal }: RequestContext,
+  id: string,
+  work: (host: PluginHost, by: { readonly by: string }) => Promise<HostedPlugin>,
+): Promise<Committed<{ plugin: PluginInfo }>> {
+  return commitAnswer(async () => {
+    const host = plugins();
+    if (!host.get(id)) throw unknownPlugin(id, host);
+    return { plugin: toInfo(await work(host, { by: principal.id })) };
+  });
+}
+
+function unknownPlugin(id: string, host: PluginHost): GatewayError {
+  const ids = host.list().map((each) => each.id);
+  return new GatewayError(
+    'NOT_FOUND',
+    `There is no plugin "${id}"; ${ids.length === 0 ? 'there are none' : `the plugins are: ${ids.join(', ')}`}`,
+    {
+      details: { code: 'UNKNOWN_PLUGIN' },
+    },
+  );
+}
+
+const descriptorFields = Object.keys(contributions.uiDescriptor.schema.properties);
+
+/** What the table names, and nothing that a plugin has put beside it. */
+function onlyFields<Item extends object>(item: Item): Item {
+  return Object.fromEntries(Object.entries(item).filter(([name]) => descriptorFields.includes(name))) as Item;
+}
+
+function toInfo(plugin: HostedPlugin): PluginInfo {
+  const { folder: _folder, config: _config, configSchema: _schema, counts: _counts, ...info } = toDetails(plugin);
+  return info;
+}
+
+function toDetails(plugin: HostedPlugin): PluginDetails {
+  // The lists of the host are its own; what leaves is a copy.
+  return JSON.parse(JSON.stringify(plugin)) as PluginDetails;
+}

@@ -1,0 +1,158 @@
+// What the operator has decided about plugins: what they may do, whether they are on, and how they are set up. Every change
+// is in the audit log; the values of a configuration are not.
+import { appendAudit } from './audit.ts';
+import { all, change, type Dialect, joinSql, one, type Operation, refuse, type Row, sql } from './sql.ts';
+import type { JsonObject } from '@tenon/protocol';
+
+/** The limits `pluginGrants` and `pluginConfigBytes` of the protocol: the writer's thread does without its schemas. */
+export const PLUGIN_GRANTS = 512;
+export const PLUGIN_CONFIG_BYTES = 262_144;
+
+/** Sessions from which one step of forgetting removes at most. */
+const SESSIONS_AT_ONCE = 500;
+
+export interface PluginGrant {
+  readonly pluginId: string;
+  readonly grant: string;
+  /** Of the files that the operator saw; for others the grant does not hold. */
+  readonly treeHash: string;
+  readonly grantedBy: string;
+  readonly grantedAt: number;
+}
+
+export interface PluginSettings {
+  readonly pluginId: string;
+  /** Absent: nobody has said. */
+  readonly enabled?: boolean;
+  readonly config?: JsonObject;
+  readonly changedAt: number;
+  readonly changedBy: string;
+}
+
+export function* grantPlugin(
+  args: { pluginId: string; grant: string; treeHash: string; by: string; at: number },
+  dialect: Dialect,
+): Operation<{ grant: PluginGrant }> {
+  const { pluginId, grant, treeHash, by, at } = args;
+  const known = yield* one(sql`select * from plugin_grants where plugin_id = ${pluginId} and grant_name = ${grant}`);
+  if (known?.tree_hash === treeHash) return { grant: toGrant(known) };
+  const held = yield* one<{ n: number }>(sql`select count(*) as n from plugin_grants where plugin_id = ${pluginId}`);
+  if (!known && (held?.n ?? 0) >= PLUGIN_GRANTS)
+    refuse('CONFLICT', `Plugin "${pluginId}" has ${PLUGIN_GRANTS} grants already; revoke one first`);
+  const row = yield* one(sql`
+    insert into plugin_grants (plugin_id, grant_name, tree_hash, granted_by, granted_at)
+    values (${pluginId}, ${grant}, ${treeHash}, ${by}, ${at})
+    on conflict (plugin_id, grant_name) do update set tree_hash = excluded.tree_hash, granted_by = excluded.granted_by,
+      granted_at = excluded.granted_at
+    returning *`);
+  yield* appendAudit({ actor: by, action: 'plugins.grant', target: pluginId, details: { grant, treeHash }, at }, dialect);
+  return { grant: toGrant(row as Row) };
+}
+
+export function* revokeGrant(
+  args: { pluginId: string; grant: string; by: string; at: number },
+  dialect: Dialect,
+): Operation<{ revoked: boolean }> {
+  const { pluginId, grant, by, at } = args;
+  const removed = yield* change(sql`delete from plugin_grants where plugin_id = ${pluginId} and grant_name = ${grant}`);
+  if (removed > 0) yield* appendAudit({ actor: by, action: 'plugins.revokeGrant', target: pluginId, details: { grant }, at }, dialect);
+  return { revoked: removed > 0 };
+}
+
+/** Those of one plugin, or of all. */
+export function* listGrants(args: { pluginId?: string }): Operation<{ grants: PluginGrant[] }> {
+  const rows = yield* all(
+    args.pluginId === undefined
+      ? sql`select * from plugin_grants order by plugin_id, grant_name`
+      : sql`select * from plugin_grants where plugin_id = ${args.pluginId} order by grant_name`,
+  );
+  return { grants: rows.map(toGrant) };
+}
+
+export function* setEnabled(
+  args: { pluginId: string; enabled: boolean; by: string; at: number },
+  dialect: Dialect,
+): Operation<{ settings: PluginSettings }> {
+  const { pluginId, enabled, by, at } = args;
+  const row = yield* one(sql`
+    insert into plugin_settings (plugin_id, enabled, changed_at, changed_by) values (${pluginId}, ${Number(enabled)}, ${at}, ${by})
+    on conflict (plugin_id) do update set enabled = excluded.enabled, changed_at = excluded.changed_at, changed_by = excluded.changed_by
+    returning *`);
+  yield* appendAudit({ actor: by, action: enabled ? 'plugins.enable' : 'plugins.disable', target: pluginId, at }, dialect);
+  return { settings: toSettings(row as Row) };
+}
+
+/** Null: as if nobody had set it up. */
+export function* setConfig(
+  args: { pluginId: string; config: JsonObject | null; by: string; at: number },
+  dialect: Dialect,
+): Operation<{ settings: PluginSettings }> {
+  const { pluginId, by, at } = args;
+  const config = args.config === null ? null : JSON.stringify(args.config);
+  const bytes = config === null ? 0 : Buffer.byteLength(config);
+  if (bytes > PLUGIN_CONFIG_BYTES)
+    refuse('TOO_LARGE', `The configuration of plugin "${pluginId}" has ${bytes} bytes; ${PLUGIN_CONFIG_BYTES} are possible`);
+  const row = yield* one(sql`
+    insert into plugin_settings (plugin_id, config, changed_at, changed_by) values (${pluginId}, ${config}, ${at}, ${by})
+    on conflict (plugin_id) do update set config = excluded.config, changed_at = excluded.changed_at, changed_by = excluded.changed_by
+    returning *`);
+  yield* appendAudit({ actor: by, action: 'plugins.config', target: pluginId, at }, dialect);
+  return { settings: toSettings(row as Row) };
+}
+
+export function* listSettings(_: object): Operation<{ settings: PluginSettings[] }> {
+  return { settings: (yield* all(sql`select * from plugin_settings order by plugin_id`)).map(toSettings) };
+}
+
+/**
+ * Removes what a plugin has in sessions, its state and what it has queued, and what the operator has decided about it. With
+ * `keepDecisions`, only the first. `more`: the caller asks again, so that no commit is long.
+ */
+export function* forgetPlugin(
+  args: { pluginId: string; keepDecisions?: boolean; by: string; at: number },
+  dialect: Dialect,
+): Operation<{ states: number; injections: number; more: boolean }> {
+  const { pluginId, by, at } = args;
+  const rows = yield* all<{ session_key: string }>(sql`
+    select session_key from plugin_state where plugin_id = ${pluginId}
+    union select session_key from injections where plugin_id = ${pluginId}
+    order by session_key limit ${SESSIONS_AT_ONCE}`);
+  const details = { states: 0, injections: 0, decisions: 0 };
+  if (rows.length > 0) {
+    const keys = joinSql(
+      rows.map((row) => sql`${row.session_key}`),
+      ', ',
+    );
+    // As everybody does who changes something in a session: its row first.
+    if (dialect === 'postgres') yield* all(sql`select key from sessions where key in (${keys}) order by key for update`);
+    details.states = yield* change(sql`delete from plugin_state where plugin_id = ${pluginId} and session_key in (${keys})`);
+    details.injections = yield* change(sql`delete from injections where plugin_id = ${pluginId} and session_key in (${keys})`);
+  }
+  if (!args.keepDecisions) {
+    details.decisions += yield* change(sql`delete from plugin_grants where plugin_id = ${pluginId}`);
+    details.decisions += yield* change(sql`delete from plugin_settings where plugin_id = ${pluginId}`);
+  }
+  if (Object.values(details).some((removed) => removed > 0))
+    yield* appendAudit({ actor: by, action: 'plugins.forget', target: pluginId, details, at }, dialect);
+  return { states: details.states, injections: details.injections, more: rows.length === SESSIONS_AT_ONCE };
+}
+
+function toGrant(row: Row): PluginGrant {
+  return {
+    pluginId: row.plugin_id as string,
+    grant: row.grant_name as string,
+    treeHash: row.tree_hash as string,
+    grantedBy: row.granted_by as string,
+    grantedAt: row.granted_at as number,
+  };
+}
+
+function toSettings(row: Row): PluginSettings {
+  return {
+    pluginId: row.plugin_id as string,
+    ...(row.enabled === null ? {} : { enabled: row.enabled === 1 }),
+    ...(row.config === null ? {} : { config: JSON.parse(row.config as string) as JsonObject }),
+    changedAt: row.changed_at as number,
+    changedBy: row.changed_by as string,
+  };
+}

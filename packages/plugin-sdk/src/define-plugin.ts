@@ -1,0 +1,16 @@
+// The default export of a plugin's module.
+import type { RegisterApi, SessionsPatchExtensionHandler } from './api.ts';
+
+export interface PluginEntry {
+  /** The same as in the manifest. */
+  readonly id: string;
+  readonly name?: string;
+  /** Synchronous; runs once for each load. */
+  readonly register: (api: RegisterApi) => void;
+  /** What `sessions.patch` can ask of the plugin, by action. */
+  readonly sessionsPatchExtensions?: Readonly<Record<string, SessionsPatchExtensionHandler>>;
+}
+
+export function definePluginEntry(entry: PluginEntry): PluginEntry {
+  return entry;
+}

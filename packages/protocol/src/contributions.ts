@@ -1,0 +1,244 @@
+// Everything that a plugin can register, beside its handlers: what it looks like, what makes it unique, and what the operator
+// must have granted. The registry checks an item against its row; a plugin that is unloaded takes all of its items with it.
+import { Type, type Static, type TSchema } from 'typebox';
+import { Risk } from './approval.ts';
+import { JsonValue } from './json.ts';
+import { DisplayText, Label } from './names.ts';
+import { ScopeList } from './scopes.ts';
+import { JsonObject } from './transcript.ts';
+
+/** A name inside a plugin: a tool, an action, a namespace, a descriptor. */
+export const ItemName = Type.String({
+  pattern: '^(?!(?:__proto__|constructor|prototype)$)[A-Za-z0-9][A-Za-z0-9._-]{0,127}$',
+  description: 'up to 128 letters, digits, ., - and _, the first a letter or digit',
+});
+
+/** What every provider of models takes: one name that it refuses would end every turn of the agent. */
+const ToolItemName = Type.String({
+  pattern: '^(?!(?:constructor|prototype)$)[A-Za-z][A-Za-z0-9_-]{0,63}$',
+  description: 'up to 64 letters, digits, - and _, the first a letter',
+});
+
+interface ContributionSpec {
+  readonly summary: string;
+  /** The part of it that is data; handlers stand beside it. */
+  readonly schema: TSchema;
+  /** The field that names it. */
+  readonly key: string;
+  /** `plugin`: two plugins may use the same name. `global`: the first one has it. */
+  readonly unique: 'plugin' | 'global';
+  readonly grant?: string;
+}
+
+const closed = { additionalProperties: false };
+const Description = Type.String({ minLength: 1, maxLength: 2_048 });
+const Scopes = Type.Optional(ScopeList);
+
+/** A condition on the projected state of the plugin itself. */
+export const ActiveWhen = Type.Object(
+  {
+    namespace: ItemName,
+    /** JSON pointer into the value. */
+    path: Type.Optional(Type.String({ maxLength: 512, pattern: '^(/.*)?$' })),
+    equals: Type.Optional(JsonValue),
+  },
+  closed,
+);
+
+/** What a control does when it is pressed. */
+export const UiAction = Type.Object(
+  {
+    label: DisplayText,
+    style: Type.Optional(Type.Enum(['primary', 'normal', 'danger'])),
+    /** One of the plugin's own session actions, or a command as it would be typed. */
+    actionId: Type.Optional(ItemName),
+    command: Type.Optional(Type.String({ minLength: 2, maxLength: 512, pattern: '^/' })),
+    payload: Type.Optional(JsonValue),
+    when: Type.Optional(ActiveWhen),
+  },
+  closed,
+);
+
+/** A fixed vocabulary; text comes from the item or, by JSON pointer, from the projected state. */
+export const UiBlock = Type.Object(
+  {
+    kind: Type.Enum(['markdown', 'key-value', 'list', 'table', 'progress', 'status', 'diff']),
+    label: Type.Optional(DisplayText),
+    text: Type.Optional(Type.String({ maxLength: 16_384 })),
+    /** Namespace and JSON pointer of the value that it shows. */
+    from: Type.Optional(Type.Object({ namespace: ItemName, path: Type.Optional(Type.String({ maxLength: 512 })) }, closed)),
+  },
+  closed,
+);
+
+export const uiSurfaces = ['session', 'chat-message', 'chat-input-bar', 'chat-input-toolbar-chip', 'status', 'settings'] as const;
+
+export const contributions = {
+  sessionExtension: {
+    summary: 'State of its own in every session.',
+    schema: Type.Object({ namespace: ItemName, description: Description, sessionEntrySlotKey: Type.Optional(Label) }, closed),
+    key: 'namespace',
+    unique: 'plugin',
+  },
+  sessionAction: {
+    summary: 'Something that a button or a program can ask it to do in a session.',
+    schema: Type.Object(
+      { id: ItemName, description: Type.Optional(Description), schema: Type.Optional(JsonValue), requiredScopes: Scopes },
+      closed,
+    ),
+    key: 'id',
+    unique: 'plugin',
+  },
+  sessionsPatchAction: {
+    summary: 'Something that `sessions.patch` can ask it to do together with the change of a session.',
+    schema: Type.Object({ action: ItemName, requiredScopes: Scopes }, closed),
+    key: 'action',
+    unique: 'plugin',
+  },
+  tool: {
+    summary: 'A tool for the agent.',
+    schema: Type.Object(
+      {
+        name: ToolItemName,
+        label: Type.Optional(DisplayText),
+        description: Description,
+        parameters: JsonObject,
+        risk: Risk,
+        tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 16 })),
+        idempotent: Type.Optional(Type.Boolean()),
+        parallelSafe: Type.Optional(Type.Boolean()),
+        optional: Type.Optional(Type.Boolean()),
+      },
+      closed,
+    ),
+    key: 'name',
+    unique: 'global',
+    grant: 'tools.register',
+  },
+  toolMetadata: {
+    summary: 'How one of its own tools is shown.',
+    schema: Type.Object(
+      {
+        toolName: ItemName,
+        displayName: Type.Optional(DisplayText),
+        description: Type.Optional(Description),
+        risk: Type.Optional(Type.Enum(['low', 'medium', 'high'])),
+        tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 16 })),
+      },
+      closed,
+    ),
+    key: 'toolName',
+    unique: 'plugin',
+  },
+  toolPolicy: {
+    summary: 'Judges tool calls before all hooks; it can only tighten, and a failure denies.',
+    schema: Type.Object(
+      { id: ItemName, description: Description, matcher: Type.Optional(Type.Array(ItemName, { minItems: 1, maxItems: 64 })) },
+      closed,
+    ),
+    key: 'id',
+    unique: 'plugin',
+    grant: 'policy.tools',
+  },
+  command: {
+    summary: 'A slash command.',
+    schema: Type.Object(
+      {
+        name: Type.String({
+          pattern: '^[a-z][a-z0-9_-]{0,63}$',
+          description: 'up to 64 lower-case letters, digits, - and _, the first a letter',
+        }),
+        description: Description,
+        usage: Type.Optional(Type.String({ maxLength: 256 })),
+        aliases: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_-]{0,63}$' }), { maxItems: 8 })),
+        requiredScopes: Scopes,
+      },
+      closed,
+    ),
+    key: 'name',
+    unique: 'global',
+    grant: 'commands.register',
+  },
+  uiDescriptor: {
+    summary: 'A control in the page.',
+    schema: Type.Object(
+      {
+        id: ItemName,
+        label: DisplayText,
+        surface: Type.Enum([...uiSurfaces]),
+        description: Type.Optional(Description),
+        priority: Type.Optional(Type.Integer({ minimum: -1000, maximum: 1000 })),
+        activeWhen: Type.Optional(ActiveWhen),
+        view: Type.Optional(Type.Array(UiBlock, { maxItems: 32 })),
+        actions: Type.Optional(Type.Array(UiAction, { maxItems: 16 })),
+        /** While it is active: whether people can write a message. */
+        composer: Type.Optional(Type.Object({ mode: Type.Enum(['normal', 'confirm', 'disabled']), reason: DisplayText }, closed)),
+        requiredScopes: Scopes,
+      },
+      closed,
+    ),
+    key: 'id',
+    unique: 'plugin',
+    grant: 'ui.descriptors',
+  },
+  eventSubscription: {
+    summary: 'Follows what runs say while they work.',
+    schema: Type.Object(
+      { id: ItemName, streams: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 32 })) },
+      closed,
+    ),
+    key: 'id',
+    unique: 'plugin',
+    grant: 'events.follow',
+  },
+  lifecycle: {
+    summary: 'Is told when a session is reset or deleted, and when the plugin goes.',
+    schema: Type.Object({ id: ItemName, description: Type.Optional(Description) }, closed),
+    key: 'id',
+    unique: 'plugin',
+  },
+  gatewayMethod: {
+    summary: 'A method of its own, called `plugin.<id>.<name>`.',
+    schema: Type.Object({ name: ItemName, scope: Type.Optional(Type.String({ maxLength: 64 })) }, closed),
+    key: 'name',
+    unique: 'plugin',
+    grant: 'gateway.methods',
+  },
+  service: {
+    summary: 'Runs in the background while the plugin is loaded.',
+    schema: Type.Object({ id: ItemName }, closed),
+    key: 'id',
+    unique: 'plugin',
+    grant: 'services.run',
+  },
+  startupCheck: {
+    summary: 'Looks whether all is well, when the gateway starts and when `doctor` asks.',
+    schema: Type.Object({ id: ItemName, description: Type.Optional(Description) }, closed),
+    key: 'id',
+    unique: 'plugin',
+  },
+} as const satisfies Record<string, ContributionSpec>;
+
+export type ContributionKind = keyof typeof contributions;
+export type Contribution<Kind extends ContributionKind> = Static<(typeof contributions)[Kind]['schema']>;
+export const contributionKinds = Object.keys(contributions) as ContributionKind[];
+
+export function contributionRow(kind: ContributionKind): ContributionSpec {
+  return contributions[kind];
+}
+
+/** Why a registration was not taken. */
+export const rejections = {
+  INVALID: 'It does not fit its schema; `message` names the place.',
+  DUPLICATE: 'The plugin has registered this before.',
+  TAKEN: 'Another plugin, or the gateway itself, has this name.',
+  RESERVED: 'This name is kept for the gateway.',
+  NOT_GRANTED: 'The operator has not granted this; `message` names the grant.',
+  NOT_DECLARED: 'The manifest of the plugin does not ask for this.',
+  UNKNOWN_HOOK: 'There is no such hook here; `message` says why.',
+  NOT_OWN: 'It is about something that belongs to another plugin.',
+  TOO_MANY: 'The plugin has registered as many as it may.',
+  BAD_SCHEMA: 'Its JSON Schema cannot be used; `message` says why.',
+  CLOSED: 'Registering is over: it is done inside `register`, once.',
+} as const;
+export type RejectionCode = keyof typeof rejections;

@@ -1,0 +1,49 @@
+// What a plugin may do, as the operator grants it. Nothing is granted by origin: bundled plugins ask for the same names. A
+// grant is a name, or a name and what it is for, such as `hooks.intercept:before_tool_call`.
+import { Type } from 'typebox';
+
+interface GrantSpec {
+  /** In the words of the page where it is granted. */
+  readonly summary: string;
+  /** What follows the colon; without it the grant is the bare name. */
+  readonly of?: string;
+  /** Wide: it reaches far beyond the plugin itself, and the page says so. */
+  readonly wide?: true;
+}
+
+export const grants = {
+  'tools.register': { summary: 'Give the agent tools.' },
+  'commands.register': { summary: 'Add slash commands.' },
+  'hooks.observe': { summary: 'Be told of something that happens.', of: 'hook' },
+  'hooks.intercept': { summary: 'Change or stop something before it happens.', of: 'hook' },
+  'conversation.read': { summary: 'Read what is said in sessions.', wide: true },
+  'prompt.inject': { summary: 'Add to what the agent is told.', wide: true },
+  'sessions.list': { summary: 'See which sessions have state of this plugin.' },
+  'policy.tools': { summary: 'Judge tool calls before all others; it can only tighten.' },
+  'approvals.request': { summary: 'Ask the operator.' },
+  'turns.start': { summary: 'Let the agent go on without a message of a person.' },
+  'ui.descriptors': { summary: 'Show controls in the page.' },
+  'events.follow': { summary: 'Follow what runs say while they work.', wide: true },
+  'events.emit': { summary: 'Say something in streams of its own.' },
+  'http.routes': { summary: 'Answer web requests under its own path.', wide: true },
+  'gateway.methods': { summary: 'Add methods of its own to the gateway.' },
+  'services.run': { summary: 'Do something in the background.' },
+  'secrets.use': { summary: 'Use a secret by its name.', of: 'secret', wide: true },
+} as const satisfies Record<string, GrantSpec>;
+
+export type GrantName = keyof typeof grants;
+export const grantNames = Object.keys(grants) as GrantName[];
+
+/** As it is written in a manifest: the name, and what it is for where the row says so. */
+export const Grant = Type.String({
+  pattern: '^[a-z]+\\.[a-z]+(:[A-Za-z0-9][A-Za-z0-9._-]{0,127})?$',
+  description: 'a grant, such as tools.register or hooks.observe:agent_end',
+});
+
+/** The row of a grant; undefined when there is none, or when what it is for is missing or too much. */
+export function grantRow(grant: string): GrantSpec | undefined {
+  const [name = '', of] = grant.split(':', 2);
+  if (!Object.hasOwn(grants, name)) return undefined;
+  const row: GrantSpec = grants[name as GrantName];
+  return (row.of === undefined) === (of === undefined) ? row : undefined;
+}

@@ -1,0 +1,143 @@
+import { Type } from 'typebox';
+import { contributions, ItemName } from '../contributions.ts';
+import { Grant } from '../grants.ts';
+import { JsonValue } from '../json.ts';
+import { Count, DisplayText, OwnerId, SessionKey, Timestamp } from '../names.ts';
+import { PluginDetails, PluginInfo } from '../plugin.ts';
+import { JsonObject, RunId } from '../transcript.ts';
+import { read, write } from './row.ts';
+
+const closed = { additionalProperties: false };
+const PluginResult = Type.Object({ plugin: PluginInfo }, closed);
+
+/** What an action of a plugin came to. That a plugin says no is an answer; an error is for requests that did not reach it. */
+export const ActionAnswer = Type.Union([
+  Type.Object(
+    {
+      ok: Type.Literal(true),
+      result: Type.Optional(JsonValue),
+      /** Also in the transcript. */
+      reply: Type.Optional(Type.String()),
+      continueAgent: Type.Optional(Type.Boolean()),
+      /** The turn that goes on. */
+      runId: Type.Optional(RunId),
+    },
+    closed,
+  ),
+  Type.Object(
+    { ok: Type.Literal(false), error: Type.String(), code: Type.Optional(Type.String()), details: Type.Optional(JsonValue) },
+    closed,
+  ),
+]);
+
+/** The fields of the item and nothing else of it, with whose it is. */
+const UiDescriptor = Type.Object({ pluginId: OwnerId, pluginName: DisplayText, ...contributions.uiDescriptor.schema.properties }, closed);
+
+export const pluginMethods = {
+  'plugins.list': read({
+    summary: 'The plugins: what each was granted, what it registered, and what was not taken.',
+    scope: 'operator.read',
+    params: {},
+    result: Type.Object({ plugins: Type.Array(PluginInfo), generation: Count, safe: Type.Boolean() }, closed),
+  }),
+  'plugins.get': read({
+    summary: 'One plugin, with its configuration.',
+    scope: 'operator.admin',
+    params: { id: OwnerId },
+    result: Type.Object({ plugin: PluginDetails }, closed),
+  }),
+  'plugins.enable': write({
+    summary: 'Trust the files of a plugin as they are now, grant what its manifest asks for, or only `grants`, and load it.',
+    scope: 'operator.admin',
+    params: { id: OwnerId, grants: Type.Optional(Type.Array(Grant, { maxItems: 64, uniqueItems: true })) },
+    result: PluginResult,
+  }),
+  'plugins.disable': write({
+    summary: 'Unload a plugin and keep it switched off; what it keeps in sessions is removed.',
+    scope: 'operator.admin',
+    params: { id: OwnerId },
+    result: PluginResult,
+  }),
+  'plugins.reload': write({
+    summary: 'Load a plugin anew from its folder, or all of them.',
+    scope: 'operator.admin',
+    params: { id: Type.Optional(OwnerId) },
+    result: Type.Object({ plugins: Type.Array(PluginInfo), generation: Count }, closed),
+  }),
+  'plugins.grant': write({
+    summary: 'Let a plugin do something that its manifest asks for.',
+    scope: 'operator.admin',
+    params: { id: OwnerId, grants: Type.Array(Grant, { minItems: 1, maxItems: 64, uniqueItems: true }) },
+    result: PluginResult,
+  }),
+  'plugins.revoke': write({
+    summary: 'Take such a right back. It holds at once.',
+    scope: 'operator.admin',
+    params: { id: OwnerId, grants: Type.Array(Grant, { minItems: 1, maxItems: 64, uniqueItems: true }) },
+    result: PluginResult,
+  }),
+  'plugins.config': write({
+    summary: 'Set the configuration of a plugin, checked against the schema of its manifest, and load it anew; null takes it back.',
+    scope: 'operator.admin',
+    params: { id: OwnerId, config: Type.Union([JsonObject, Type.Null()]) },
+    result: Type.Object({ plugin: PluginDetails }, closed),
+  }),
+  'plugins.uiDescriptors': read({
+    summary: 'The controls that plugins show, as far as this credential may use them.',
+    scope: 'operator.read',
+    params: {},
+    result: Type.Object({ descriptors: Type.Array(UiDescriptor), generation: Count }, closed),
+  }),
+  'plugins.sessionAction': write({
+    summary:
+      'Ask a plugin to do something in a session: a button was pressed. Needs the scopes of the action, `operator.write` without any.',
+    scope: 'any',
+    bound: { param: 'sessionKey' },
+    params: { pluginId: OwnerId, actionId: ItemName, sessionKey: SessionKey, payload: Type.Optional(JsonValue) },
+    result: ActionAnswer,
+  }),
+  'sessions.pluginPatch': write({
+    summary: 'Set or remove what a plugin keeps in a session. The answer has it as it is kept.',
+    scope: 'operator.admin',
+    params: {
+      key: SessionKey,
+      pluginId: OwnerId,
+      namespace: ItemName,
+      value: Type.Optional(JsonValue),
+      unset: Type.Optional(Type.Literal(true)),
+    },
+    result: Type.Object({ key: SessionKey, value: Type.Optional(JsonValue), revision: Count }, closed),
+  }),
+  'hooks.status': read({
+    summary: 'Who takes part in which hook, in the order in which they are asked, and how often its plugin was asked there and failed.',
+    scope: 'operator.read',
+    params: {},
+    result: Type.Object(
+      {
+        hooks: Type.Array(
+          Type.Object(
+            {
+              hook: Type.String(),
+              handlers: Type.Array(
+                Type.Object(
+                  {
+                    plugin: OwnerId,
+                    priority: Type.Integer(),
+                    timeoutMs: Count,
+                    calls: Count,
+                    errors: Count,
+                    timeouts: Count,
+                    lastAt: Type.Optional(Timestamp),
+                  },
+                  closed,
+                ),
+              ),
+            },
+            closed,
+          ),
+        ),
+      },
+      closed,
+    ),
+  }),
+};

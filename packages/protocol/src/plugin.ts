@@ -1,0 +1,91 @@
+// Plugins as clients see them: what each asked for, what it was granted, and what became of everything it registered.
+import { Type, type Static } from 'typebox';
+import { Grant } from './grants.ts';
+import { JsonValue } from './json.ts';
+import { Count, OwnerId, Timestamp } from './names.ts';
+import { JsonObject } from './transcript.ts';
+
+const closed = { additionalProperties: false };
+const Text = Type.String();
+const Milliseconds = Type.Number({ minimum: 0 });
+
+export const pluginStates = {
+  off: 'The operator has not switched it on, or has switched it off.',
+  loaded: 'It is at work.',
+  failed: 'It could not be loaded.',
+  changed: 'Its files are not those that the operator has trusted.',
+  rejected: 'Its folder or its manifest cannot be used.',
+} as const;
+
+export const PluginInfo = Type.Object(
+  {
+    /** Of one that is `rejected`, as far as it can be told. */
+    id: Text,
+    name: Text,
+    version: Text,
+    description: Type.Optional(Text),
+    origin: Type.Enum(['bundled', 'path']),
+    state: Type.Enum(Object.keys(pluginStates) as (keyof typeof pluginStates)[]),
+    /** In words, where it is not `loaded`. */
+    reason: Type.Optional(Text),
+    /** Whether the operator wants it loaded. */
+    enabled: Type.Boolean(),
+    /** Of this load. */
+    generation: Type.Optional(Count),
+    loadedAt: Type.Optional(Timestamp),
+    /** What its manifest asks for. */
+    asked: Type.Array(Grant),
+    granted: Type.Array(Grant),
+    registrations: Type.Array(
+      Type.Object(
+        {
+          kind: Text,
+          key: Text,
+          accepted: Type.Boolean(),
+          /** Why it was not taken. */
+          code: Type.Optional(Text),
+          message: Type.Optional(Text),
+        },
+        closed,
+      ),
+    ),
+    /** Handlers that were switched off because they were too slow. */
+    switchedOff: Type.Array(Type.Object({ place: Text, at: Timestamp, reason: Text }, closed)),
+    services: Type.Array(
+      Type.Object({ id: Text, state: Type.Enum(['starting', 'running', 'failed', 'stopped']), reason: Type.Optional(Text) }, closed),
+    ),
+  },
+  closed,
+);
+export type PluginInfo = Static<typeof PluginInfo>;
+
+/** The same with what only the operator sees. */
+export const PluginDetails = Type.Object(
+  {
+    ...PluginInfo.properties,
+    folder: Text,
+    config: JsonObject,
+    configSchema: Type.Optional(JsonObject),
+    /** How often it was called where, and how that went. */
+    counts: Type.Array(
+      Type.Object(
+        {
+          place: Text,
+          calls: Count,
+          errors: Count,
+          timeouts: Count,
+          lastAt: Type.Optional(Timestamp),
+          p50Ms: Type.Optional(Milliseconds),
+          p95Ms: Type.Optional(Milliseconds),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+export type PluginDetails = Static<typeof PluginDetails>;
+
+/** The projected state of a plugin in a session. */
+export const PluginExtension = Type.Object({ pluginId: OwnerId, namespace: Text, value: JsonValue }, closed);
+export type PluginExtension = Static<typeof PluginExtension>;

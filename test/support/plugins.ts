@@ -1,0 +1,142 @@
+// The plugin host without a gateway around it: a real store, real plugin folders in a temporary home, the real loader. What
+// a plugin of a test notes, the test reads: both sides know the same list.
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EventPayload, RunStream } from '@tenon/protocol';
+import { pino } from 'pino';
+import { createCallCounts } from '../../packages/gateway/src/host/call-counts.ts';
+import { createPluginCaller, type PluginFailure } from '../../packages/gateway/src/host/call-plugin.ts';
+import { createHookRegistry, type HookRegistry } from '../../packages/gateway/src/host/hook-registry.ts';
+import { openPlugins } from '../../packages/gateway/src/host/open-plugins.ts';
+import type { PluginHost, PluginHostOptions } from '../../packages/gateway/src/host/plugin-host.ts';
+import { createHookRunner, type HookRunner } from '../../packages/gateway/src/host/run-hook.ts';
+import { type Clock, systemClock } from '../../packages/gateway/src/kernel/clock.ts';
+import { createMetrics } from '../../packages/gateway/src/kernel/metrics.ts';
+import type { Store } from '../../packages/gateway/src/store/store.ts';
+import { openWorld } from './stores.ts';
+
+export const SESSION = 'agent:main:one';
+
+export interface PluginSource {
+  readonly id: string;
+  readonly grants?: readonly string[];
+  /** The body of `register(api)`. `note(value)` tells the test something. */
+  readonly register?: string;
+  /** In place of the whole module. */
+  readonly module?: string;
+  /** Further fields of the default export. */
+  readonly more?: string;
+  /** Over the fields of the manifest. */
+  readonly manifest?: Readonly<Record<string, unknown>>;
+  readonly entry?: string;
+}
+
+/** Writes the folder of a plugin, or writes it anew. */
+export function writePlugin(place: string, source: PluginSource): string {
+  const folder = join(place, source.id);
+  const manifest = { id: source.id, name: `The ${source.id}`, version: '1.0.0', api: 1, grants: source.grants ?? [], ...source.manifest };
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  chmodSync(folder, 0o755);
+  put(join(folder, 'tenon.plugin.json'), JSON.stringify(manifest));
+  put(join(folder, source.entry ?? 'index.js'), source.module ?? moduleOf(source));
+  return folder;
+}
+
+/** A file as plugins must have them, whatever the mask of whoever runs the tests. */
+export function put(file: string, content: string): void {
+  writeFileSync(file, content);
+  chmodSync(file, 0o644);
+}
+
+function moduleOf({ id, register = '', more = '' }: PluginSource): string {
+  return `import { definePluginEntry } from '@tenon/plugin-sdk';
+const note = (value) => globalThis[Symbol.for('tenon.test.notes')]?.push(value);
+export default definePluginEntry({ id: '${id}', register(api) { ${register} }, ${more} });
+`;
+}
+
+export interface HostWorld extends AsyncDisposable {
+  readonly home: string;
+  /** The setting `plugins.paths` has this folder. */
+  readonly place: string;
+  readonly store: Store;
+  readonly hookRegistry: HookRegistry;
+  readonly hooks: HookRunner;
+  readonly failures: PluginFailure[];
+  readonly changed: EventPayload<'plugins.changed'>[];
+  readonly required: EventPayload<'action.required'>[];
+  readonly said: RunStream[];
+  readonly logged: Record<string, unknown>[];
+  /** What plugins noted. */
+  readonly notes: unknown[];
+  readonly continued: unknown[];
+  /** Opens the host; the one before is closed. */
+  open(options?: Partial<PluginHostOptions>): Promise<PluginHost>;
+}
+
+export async function openHostWorld(clock: Clock = systemClock): Promise<HostWorld> {
+  const stores = await openWorld('sqlite');
+  const { store, home } = stores;
+  await store.write('sessions.create', { key: SESSION, fields: {}, at: 1 });
+  const place = join(home, 'plugins');
+  mkdirSync(place, { mode: 0o755 });
+  const notes: unknown[] = [];
+  Object.defineProperty(globalThis, Symbol.for('tenon.test.notes'), { value: notes, configurable: true });
+  const failures: PluginFailure[] = [];
+  const changed: EventPayload<'plugins.changed'>[] = [];
+  const required: EventPayload<'action.required'>[] = [];
+  const said: RunStream[] = [];
+  const logged: Record<string, unknown>[] = [];
+  const continued: unknown[] = [];
+  const log = pino({ level: 'debug', base: null, messageKey: 'message' }, { write: (text: string) => logged.push(JSON.parse(text)) });
+  const metrics = createMetrics();
+  const counts = createCallCounts(clock);
+  const caller = createPluginCaller({ clock, metrics, counts, reportFailure: (failure) => failures.push(failure) });
+  const hookRegistry = createHookRegistry();
+  const hooks = createHookRunner({ registry: hookRegistry, caller, clock, metrics });
+  let host: PluginHost | undefined;
+  return {
+    home,
+    place,
+    store,
+    hookRegistry,
+    hooks,
+    failures,
+    changed,
+    required,
+    said,
+    logged,
+    notes,
+    continued,
+    async open(options = {}) {
+      await host?.close();
+      host = await openPlugins({
+        home,
+        paths: ['plugins'],
+        store,
+        clock,
+        log,
+        metrics,
+        hookRegistry,
+        caller,
+        counts,
+        publish: {
+          changed: (payload) => changed.push(payload),
+          actionRequired: (payload) => required.push(payload),
+          said: (event) => said.push(event),
+        },
+        continueAgent: (request) => {
+          continued.push(request);
+          return Promise.resolve({ ok: true, runId: 'run-run-run-run-run' });
+        },
+        ...options,
+      });
+      return host;
+    },
+    async [Symbol.asyncDispose]() {
+      await host?.close();
+      await stores[Symbol.asyncDispose]();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,163 @@
+// What plugins write, in few words, for the tests of the store; and a script that has every operation of theirs in it.
+import type { NewInjection } from '../../packages/gateway/src/store/injections.ts';
+import type { Store } from '../../packages/gateway/src/store/store.ts';
+import type { WriteArgs } from '../../packages/gateway/src/store/operations.ts';
+import { keepAll } from './stores.ts';
+import { answer, at, completed, key, message, note, type Step, usage } from './stores-turns.ts';
+
+export const plugin = 'plan';
+export const ofPlugin = { key, pluginId: plugin };
+
+export function injection(id: string, more: Partial<NewInjection> = {}): NewInjection {
+  return { id, text: `remember ${id}`, placement: 'prepend_context', priority: 0, ...more };
+}
+
+/** An injection on its way into the session. */
+export function queued(id: string, more: Partial<WriteArgs<'injections.enqueue'>> = {}): WriteArgs<'injections.enqueue'> {
+  return { ...ofPlugin, ...injection(id), at, ...more };
+}
+
+export function beginning(runId: string, pluginIds: readonly string[] = [plugin], when = at): WriteArgs<'runs.begin'> {
+  return { key, leadRunId: runId, runIds: [runId], drain: { pluginIds }, at: when };
+}
+
+/** Accepts and begins a run, and says what it has taken. */
+export async function take(store: Store, runId: string, pluginIds: readonly string[] = [plugin], when = at): Promise<string[]> {
+  await store.write('runs.accept', message(runId));
+  const { injections } = await store.write('runs.begin', beginning(runId, pluginIds, when));
+  return injections.map(({ id }) => id);
+}
+
+export function answered(runId: string, text = 'done'): WriteArgs<'runs.append'> {
+  return { key, runId, drafts: [answer(text)], usage: { model: 'demo', usage }, at };
+}
+
+const state = { ...ofPlugin, namespace: 'mode' };
+const granted = { pluginId: plugin, grant: 'tools.register', treeHash: 'hash-1', by: 'token:admin', at };
+
+const acted = { ...ofPlugin, drafts: [note('a plugin says')], at };
+
+export const pluginScript: readonly Step[] = [
+  ['write', 'pluginState.put', { ...state, value: { on: true }, at }],
+  ['write', 'injections.enqueue', queued('too-soon')],
+  ['write', 'sessions.create', { key, fields: {}, at }],
+  ['write', 'pluginState.put', { ...state, value: { on: true, text: 'wörld\u0000\ud800' }, ifRevision: 0, at }],
+  ['write', 'pluginState.put', { ...state, value: { on: false }, ifRevision: 0, at }],
+  ['write', 'pluginState.put', { ...state, value: 'x'.repeat(262_144), at }],
+  ['write', 'pluginState.put', { ...state, namespace: 'other', value: [1, null, 'two'], at }],
+  ['read', 'pluginState.get', state],
+  ['read', 'pluginState.get', { ...state, pluginId: 'none' }],
+  ['read', 'pluginState.ofSession', { key }],
+  ['read', 'pluginState.ofSession', { key, pluginId: plugin }],
+  ['read', 'pluginState.ofSession', { key, pluginId: 'none' }],
+  ['write', 'pluginState.remove', { ...state, ifRevision: 9, at }],
+  ['write', 'pluginState.remove', { ...state, ifRevision: 1, at }],
+  ['write', 'pluginState.remove', { ...state, at }],
+  ['read', 'pluginState.get', state],
+  ['write', 'pluginState.remove', { ...ofPlugin, at }],
+  ['write', 'pluginState.remove', { ...ofPlugin, key: 'agent:main:none', at }],
+  [
+    'write',
+    'pluginState.commit',
+    {
+      ...ofPlugin,
+      puts: [
+        { namespace: 'mode', value: 'ready', ifRevision: 2 },
+        { namespace: 'log', value: [] },
+      ],
+      injections: [injection('a')],
+      at,
+    },
+  ],
+  [
+    'write',
+    'pluginState.commit',
+    {
+      ...ofPlugin,
+      puts: [
+        { namespace: 'log', value: [1] },
+        { namespace: 'mode', value: 'x', ifRevision: 2 },
+      ],
+      injections: [injection('b')],
+      at,
+    },
+  ],
+  ['write', 'pluginState.commit', { ...ofPlugin, puts: [], injections: [injection('a')], at }],
+  ['read', 'pluginState.ofSession', { key }],
+  ['read', 'pluginState.list', { pluginId: plugin, namespace: 'mode', limit: 1 }],
+  ['read', 'pluginState.list', { pluginId: plugin, namespace: 'mode', limit: 1, after: key }],
+  [
+    'write',
+    'sessions.patch',
+    { key, fields: { title: 'T' }, plugin: { pluginId: plugin, puts: [{ namespace: 'mode', value: 'patched' }] }, at },
+  ],
+  [
+    'write',
+    'sessions.patch',
+    { key, fields: { title: 'U' }, plugin: { pluginId: plugin, puts: [{ namespace: 'mode', value: 'x', ifRevision: 1 }] }, at },
+  ],
+  ['write', 'injections.enqueue', queued('a', { text: 'another' })],
+  [
+    'write',
+    'injections.enqueue',
+    queued('late\u0000\ud800', { text: 'odd \u0000\ud800', placement: 'append_context', metadata: { n: [1] } }),
+  ],
+  ['write', 'injections.enqueue', queued('first', { priority: 10, at: at + 1 })],
+  ['write', 'injections.enqueue', queued('short', { ttlMs: 5 })],
+  ['write', 'injections.enqueue', queued('b', { pluginId: 'other' })],
+  ['read', 'injections.list', { key }],
+  ['read', 'injections.list', { key, pluginId: plugin, at: at + 6 }],
+  ['read', 'injections.counts', { keys: [key, 'agent:main:none'], at }],
+  ['read', 'injections.counts', { keys: [], at }],
+  ['write', 'runs.accept', message('r1')],
+  ['write', 'runs.begin', beginning('r1', [plugin, 'none'], at + 6)],
+  ['write', 'runs.begin', beginning('r1', [plugin], at + 6)],
+  ['read', 'injections.ofRun', { runId: 'r1' }],
+  ['write', 'injections.remove', { ...ofPlugin, at }],
+  ['write', 'injections.remove', { ...ofPlugin, at }],
+  ['write', 'injections.remove', { ...ofPlugin, key: 'agent:main:none', at }],
+  ['write', 'runs.end', { key, runId: 'r1', end: { kind: 'failed' }, at: at + 7 }],
+  ['read', 'injections.ofRun', { runId: 'r1' }],
+  ['write', 'runs.accept', message('r2')],
+  ['write', 'runs.begin', beginning('r2', [plugin], at + 8)],
+  ['write', 'runs.append', answered('r2')],
+  ['write', 'runs.end', { key, runId: 'r2', end: completed, at: at + 9 }],
+  ['read', 'injections.ofRun', { runId: 'r2' }],
+  ['read', 'injections.list', { key }],
+  ['write', 'plugins.act', { ...acted, puts: [{ namespace: 'mode', value: 'acted' }], answer: { ok: true } }],
+  ['write', 'plugins.act', { ...acted, puts: [{ namespace: 'mode', value: 'x', ifRevision: 1 }], answer: { ok: true } }],
+  ['write', 'plugins.act', { ...acted, puts: [], drafts: [], answer: { ok: false } }],
+  ['write', 'plugins.act', { ...acted, puts: [], key: 'agent:main:none', answer: {} }],
+  ['write', 'plugins.grant', granted],
+  ['write', 'plugins.grant', granted],
+  ['write', 'plugins.grant', { ...granted, treeHash: 'hash-2', at: at + 1 }],
+  ['write', 'plugins.grant', { ...granted, grant: 'hooks.observe:agent_end' }],
+  ['read', 'plugins.grants', {}],
+  ['read', 'plugins.grants', { pluginId: 'none' }],
+  ['write', 'plugins.revokeGrant', { pluginId: plugin, grant: 'tools.register', by: 'token:admin', at }],
+  ['write', 'plugins.revokeGrant', { pluginId: plugin, grant: 'tools.register', by: 'token:admin', at }],
+  ['write', 'plugins.setConfig', { pluginId: plugin, config: { path: 'secret' }, by: 'token:admin', at }],
+  ['write', 'plugins.setConfig', { pluginId: plugin, config: { path: 'x'.repeat(262_144) }, by: 'token:admin', at }],
+  ['read', 'plugins.settings', {}],
+  ['write', 'plugins.setEnabled', { pluginId: plugin, enabled: true, by: 'token:admin', at }],
+  ['write', 'plugins.setEnabled', { pluginId: 'other', enabled: false, by: 'token:admin', at }],
+  ['write', 'plugins.setConfig', { pluginId: plugin, config: null, by: 'token:admin', at }],
+  ['read', 'plugins.settings', {}],
+  ['write', 'sessions.fork', { key, newKey: 'agent:main:fork', at }],
+  ['read', 'pluginState.ofSession', { key: 'agent:main:fork' }],
+  ['write', 'plugins.forget', { pluginId: 'other', keepDecisions: true, by: 'token:admin', at }],
+  ['write', 'sessions.reset', { key, at }],
+  ['read', 'pluginState.ofSession', { key }],
+  ['read', 'pluginState.get', state],
+  ['write', 'injections.enqueue', queued('again', { ttlMs: 1 })],
+  ['write', 'plugins.forget', { pluginId: plugin, by: 'token:admin', at }],
+  ['write', 'plugins.forget', { pluginId: plugin, by: 'token:admin', at }],
+  ['read', 'plugins.settings', {}],
+  ['write', 'injections.enqueue', queued('again', { ttlMs: 1 })],
+  ['write', 'pluginState.put', { ...state, value: 1, at }],
+  ['read', 'stream.read', { after: 0, limit: 1_000 }],
+  ['read', 'audit.list', { limit: 100 }],
+  ['write', 'retention.sweep', { at: at + 100, keep: { ...keepAll, runMs: 50 } }],
+  ['write', 'sessions.delete', { key, at }],
+  ['read', 'tables.count', {}],
+];
