@@ -246,6 +246,17 @@ export async function tryConnect(
 }
 
 /** A new token with these scopes, made by the token of the token file. */
+/** Somebody who is inside is answered all the while. */
+export async function assertServedDuring(inside: RawClient, flooding: Promise<unknown>, isOn: () => boolean): Promise<void> {
+  let answered = 0;
+  while (isOn()) {
+    assert.equal((await inside.request('health')).ok, true);
+    answered++;
+  }
+  await flooding;
+  assert.ok(answered > 20, `${answered} answers during the flood`);
+}
+
 export async function mintToken(
   admin: RawClient,
   scopes: readonly string[],

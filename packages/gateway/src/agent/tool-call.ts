@@ -14,6 +14,7 @@ import { faultpoint } from '../kernel/fault.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import type { OpenCall } from '../store/calls.ts';
 import { permit } from './permit.ts';
+import { callsOf } from './prompt.ts';
 import type { Prompt } from './prompt-hooks.ts';
 import { type Judgement, judgeByPolicies } from './tool-policies.ts';
 import { type PreparedCall, type Tool, ToolError, type ToolOutput } from './tools/tool.ts';
@@ -72,7 +73,7 @@ function lastCalls(turn: Turn): readonly ToolCallBlock[] {
   const last = turn.path.findLast(
     (entry) => entry.type === 'message' && entry.message.role === 'assistant' && entry.runId === turn.run.runId,
   );
-  return last?.type === 'message' ? (last.message as AssistantMessage).content.filter((block) => block.type === 'toolCall') : [];
+  return last?.type === 'message' ? callsOf(last.message as AssistantMessage) : [];
 }
 
 /** Arguments, plugins, arguments again, permission: what comes out may run, or says why not. */

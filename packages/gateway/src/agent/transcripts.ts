@@ -39,7 +39,7 @@ export function createTranscripts({ store, clock, hooks, models, agents }: Trans
 
   async function move(key: string, target: string | null, wantsSummary: boolean): Promise<{ leafId: string | null }> {
     const { session } = await store.read('sessions.get', { key });
-    const path = await wholePath(key);
+    const path = await readPath(store, key, { whole: true });
     const kept = target === null ? -1 : path.findIndex((entry) => entry.id === target);
     // Off the path, everything after the common ancestor is left behind; without one on it, all of it.
     const ancestor = target === null || kept !== -1 ? kept : await commonAncestor(key, target, path);
@@ -87,21 +87,11 @@ export function createTranscripts({ store, clock, hooks, models, agents }: Trans
     return -1;
   }
 
-  async function wholePath(key: string): Promise<Entry[]> {
-    const pages: Entry[][] = [];
-    for (let from: string | undefined; ; ) {
-      const { entries, more } = await store.read('entries.path', { key, limit: PAGE, ...(from === undefined ? {} : { from }) });
-      pages.unshift(entries);
-      if (more === undefined) return pages.flat();
-      from = more;
-    }
-  }
-
   return {
     modelOf,
     branch: (key, entryId, wantsSummary) => move(key, entryId, wantsSummary),
     async rewind(key, { turns = 1, entryId }) {
-      const path = await wholePath(key);
+      const path = await readPath(store, key, { whole: true });
       const said = path.filter((entry) => entry.type === 'message' && entry.message.role === 'user');
       const target = entryId === undefined ? said.at(-turns) : said.find((entry) => entry.id === entryId);
       if (target?.type !== 'message')

@@ -139,8 +139,8 @@ export async function extendPath(turn: Turn, entries: readonly Entry[]): Promise
 
 const PAGE = 500;
 
-/** From the leaf back to where the latest compaction lets the model begin; all of it where there is none. */
-export async function readPath(store: Store, key: string): Promise<Entry[]> {
+/** From the leaf back to where the latest compaction lets the model begin; all of it where there is none, or with `whole`. */
+export async function readPath(store: Store, key: string, { whole = false } = {}): Promise<Entry[]> {
   const path: Entry[][] = [];
   let needed: string | undefined;
   for (let from: string | undefined; ; ) {
@@ -148,8 +148,8 @@ export async function readPath(store: Store, key: string): Promise<Entry[]> {
     path.unshift(entries);
     const compaction = needed === undefined ? entries.findLast((entry) => entry.type === 'compaction') : undefined;
     if (compaction?.type === 'compaction') needed = compaction.firstKeptEntryId;
-    const isWhole = needed !== undefined && entries.some((entry) => entry.id === needed);
-    if (more === undefined || isWhole) return path.flat();
+    const isEnough = !whole && needed !== undefined && entries.some((entry) => entry.id === needed);
+    if (more === undefined || isEnough) return path.flat();
     from = more;
   }
 }

@@ -32,7 +32,7 @@ export const chatHandlers = {
         const { store, clock, principal } = context;
         const answer = await runInSession({ sessionKey, text: message, principal }, context);
         const draft = { type: 'custom' as const, customType: 'command', data: { command: message, reply: answer.reply } };
-        await store.write('sessions.create', { key: sessionKey, fields: {}, at: clock.now() }).catch(ignoreExisting);
+        await makeSession(sessionKey, context);
         await store.write('entries.append', { key: sessionKey, draft, at: clock.now() });
         return { handled: { reply: answer.reply, sessionKey: answer.sessionKey, runId } };
       });
@@ -180,16 +180,25 @@ function noRun(runId: string): GatewayError {
 }
 
 /** The first word in a session may be a command: the session is made for it, unless the command makes no sense. */
-async function runInSession(call: CommandCall, { store, clock, commands }: RequestContext): Promise<CommandReply> {
-  const make = () => store.write('sessions.create', { key: call.sessionKey, fields: {}, at: clock.now() }).catch(ignoreExisting);
+async function runInSession(call: CommandCall, context: RequestContext): Promise<CommandReply> {
   const name = parseCommand(call.text)?.name ?? '';
   try {
-    return await runCommand(call, commands);
+    return await runCommand(call, context.commands);
   } catch (error) {
     const isMissing = error instanceof GatewayError && error.code === 'NOT_FOUND' && /^Cannot find session/.test(error.message);
     if (!isMissing || !isCommandName(name)) throw error;
-    await make();
-    return runCommand(call, commands);
+    await makeSession(call.sessionKey, context);
+    return runCommand(call, context.commands);
+  }
+}
+
+/** Looked for first: most commands are said in a session that is there, and need no commit for it. */
+async function makeSession(key: string, { store, clock }: RequestContext): Promise<void> {
+  try {
+    await store.read('sessions.get', { key });
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== 'NOT_FOUND') throw error;
+    await store.write('sessions.create', { key, fields: {}, at: clock.now() }).catch(ignoreExisting);
   }
 }
 
