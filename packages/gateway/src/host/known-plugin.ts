@@ -1,0 +1,85 @@
+// A plugin that was found, as the host keeps it, and as it is shown to others.
+import type { JsonObject } from '@tenon/protocol';
+import type { CallCounts } from './call-counts.ts';
+import type { Found, NotFit } from './discover.ts';
+import type { PluginInfo, PluginState } from './plugin-host.ts';
+import type { PluginLoad } from './plugin-load.ts';
+import type { PluginServices } from './plugin-services.ts';
+
+export interface Known {
+  found: Found;
+  state: PluginState;
+  reason: string | undefined;
+  enabled: boolean;
+  config: JsonObject;
+  granted: ReadonlySet<string>;
+  load: PluginLoad | undefined;
+  services: PluginServices | undefined;
+  loadedAt: number | undefined;
+  switchedOff: { place: string; at: number; reason: string }[];
+}
+
+export const NO_GRANTS: ReadonlySet<string> = new Set();
+export const OFF = 'it is not switched on';
+
+/** Nobody has switched it on yet. */
+export function newlyFound(found: Found): Known {
+  return {
+    found,
+    state: 'off',
+    reason: OFF,
+    enabled: false,
+    config: {},
+    granted: NO_GRANTS,
+    load: undefined,
+    services: undefined,
+    loadedAt: undefined,
+    switchedOff: [],
+  };
+}
+
+export function infoOf(plugin: Known, counts: CallCounts): PluginInfo {
+  const { manifest, origin, folder } = plugin.found;
+  const { state, reason, enabled, load, loadedAt } = plugin;
+  return {
+    id: manifest.id,
+    name: manifest.name,
+    version: manifest.version,
+    ...(manifest.description === undefined ? {} : { description: manifest.description }),
+    origin,
+    folder,
+    state,
+    ...(reason === undefined ? {} : { reason }),
+    enabled,
+    ...(load ? { generation: load.facts.generation } : {}),
+    ...(loadedAt === undefined ? {} : { loadedAt }),
+    asked: manifest.grants,
+    granted: [...plugin.granted],
+    config: plugin.config,
+    ...(manifest.configSchema === undefined ? {} : { configSchema: manifest.configSchema }),
+    registrations: [...(load?.registrations ?? [])],
+    switchedOff: [...plugin.switchedOff],
+    services: plugin.services?.states ?? [],
+    counts: counts.of(manifest.id),
+  };
+}
+
+export function infoOfRejected({ id, origin, folder, manifest, reason }: NotFit): PluginInfo {
+  return {
+    id,
+    name: manifest?.name ?? id,
+    version: manifest?.version ?? '0',
+    origin,
+    folder,
+    state: 'rejected',
+    reason,
+    enabled: false,
+    asked: manifest?.grants ?? [],
+    granted: [],
+    config: {},
+    registrations: [],
+    switchedOff: [],
+    services: [],
+    counts: [],
+  };
+}

@@ -1,0 +1,123 @@
+// Loads and unloads plugins. Whoever calls sees to it that changes are made one after another. Each load is a generation; the
+// old one ends in the same step in which the new one begins.
+import type { Clock } from '../kernel/clock.ts';
+import type { Log } from '../kernel/log.ts';
+import type { PluginCaller } from './call-plugin.ts';
+import { configFault } from './plugin-config.ts';
+import { type Known, NO_GRANTS, OFF } from './known-plugin.ts';
+import { LoadError, type LoadDeps, registerPlugin, runModule } from './load-plugin.ts';
+import { loadPatterns } from './patterns.ts';
+import { cleanupsOf, runCleanups } from './plugin-cleanup.ts';
+import type { PluginState } from './plugin-host.ts';
+import { PluginLoad } from './plugin-load.ts';
+import type { PluginServices } from './plugin-services.ts';
+import type { PluginTrust } from './plugin-trust.ts';
+
+export type LeaveReason = 'restart' | 'disable' | 'close';
+
+export type Left = { readonly services: PluginServices | undefined; readonly told: ReturnType<typeof cleanupsOf> } | undefined;
+
+export interface PluginLoads {
+  /** Loads it if it is on, trusted and fit; says why not otherwise. A load that there is ends in any case. */
+  bring(plugin: Known): Promise<void>;
+  unload(plugin: Known, reason: LeaveReason): Promise<void>;
+  /** Ends the load at once; what takes time is left to `finishLeaving`. */
+  leave(plugin: Known, reason: string): Left;
+  /** Stops services, then removes what it keeps, then tells its clean-ups. */
+  finishLeaving(left: Left, reason: LeaveReason, removeState?: () => Promise<void>): Promise<void>;
+  /** Puts on record what has become of it. */
+  settle(plugin: Known, state: PluginState, reason?: string): void;
+}
+
+interface Deps {
+  readonly load: LoadDeps;
+  readonly trust: PluginTrust;
+  readonly caller: PluginCaller;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly safe: boolean;
+  /** Never the same twice. */
+  readonly nextGeneration: () => number;
+}
+
+export function createPluginLoads({ load: deps, trust, caller, clock, log, safe, nextGeneration }: Deps): PluginLoads {
+  const { registry } = deps;
+
+  function settle(plugin: Known, state: PluginState, reason?: string): void {
+    plugin.state = state;
+    plugin.reason = reason;
+    if (state === 'loaded' || state === 'off') log.info({ plugin: plugin.found.manifest.id, state }, 'a plugin has changed');
+    else log.warn({ plugin: plugin.found.manifest.id, state, reason }, 'a plugin is not loaded');
+  }
+
+  async function bring(plugin: Known): Promise<void> {
+    const { manifest, entry, folder } = plugin.found;
+    if (safe || !plugin.enabled) {
+      await unload(plugin, 'restart');
+      return settle(plugin, 'off', safe ? 'the gateway was started without plugins' : OFF);
+    }
+    try {
+      const wrongConfig = configFault(manifest, plugin.config);
+      if (wrongConfig !== undefined) throw new LoadError(`its configuration does not fit: ${wrongConfig}`);
+      const grants = await trust.grantsOf(plugin);
+      if ('was' in grants) {
+        plugin.granted = NO_GRANTS;
+        await unload(plugin, 'restart');
+        return grants.was
+          ? settle(plugin, 'changed', 'its files are not those that were trusted; look at them and grant it anew')
+          : settle(plugin, 'off', 'nobody has said that its files are trusted; enable it');
+      }
+      plugin.granted = grants.held;
+      const mine = nextGeneration();
+      await loadPatterns();
+      const module = await runModule(entry, folder, manifest, mine, clock);
+      const facts = { plugin: manifest.id, pluginName: manifest.name, version: manifest.version, generation: mine };
+      const load = new PluginLoad({ ...facts, asked: new Set(manifest.grants), config: plugin.config }, grants.held);
+      const old = leave(plugin, 'it is loaded anew');
+      plugin.switchedOff = [];
+      try {
+        plugin.services = registerPlugin(load, module, deps);
+        plugin.load = load;
+        plugin.loadedAt = clock.now();
+      } finally {
+        await finishLeaving(old, 'restart');
+      }
+      await plugin.services.start();
+      settle(plugin, 'loaded');
+      for (const { accepted, kind, key, code, message } of load.registrations) {
+        if (!accepted) log.warn({ plugin: manifest.id, kind, key, code, reason: message }, 'a registration of a plugin was not taken');
+      }
+    } catch (error) {
+      await unload(plugin, 'restart');
+      if (!(error instanceof LoadError)) log.error({ error, plugin: manifest.id }, 'cannot load a plugin');
+      settle(plugin, 'failed', error instanceof Error ? error.message : 'something was thrown');
+    }
+  }
+
+  function leave(plugin: Known, reason: string): Left {
+    if (!plugin.load) return undefined;
+    const left = { services: plugin.services, told: cleanupsOf(registry, plugin.found.manifest.id) };
+    plugin.load.end(reason);
+    plugin.load = undefined;
+    plugin.services = undefined;
+    plugin.loadedAt = undefined;
+    return left;
+  }
+
+  async function finishLeaving(left: Left, reason: LeaveReason, removeState?: () => Promise<void>): Promise<void> {
+    if (!left) return removeState?.();
+    await left.services?.stop();
+    await removeState?.();
+    if (reason === 'close') return;
+    const { failures } = await runCleanups(left.told, { reason }, caller);
+    for (const failure of failures) log.warn({ ...failure, reason }, 'clean-up of a plugin failed');
+  }
+
+  async function unload(plugin: Known, reason: LeaveReason): Promise<void> {
+    if (!plugin.load) return;
+    const left = leave(plugin, 'it is unloaded');
+    await finishLeaving(left, reason);
+  }
+
+  return { bring, unload, leave, finishLeaving, settle };
+}
