@@ -1,7 +1,7 @@
 // What is measured, how its limit is measured beside it, and what Tenon allows itself: one row per figure. The table in
 // the terminal, the JSON file and docs/benchmarks.md are made from these rows.
 
-export type Unit = 'ms' | '/s' | 'MB' | 'kB';
+export type Unit = 'µs' | 'ms' | '/s' | 'MB' | 'kB';
 
 export type Budget =
   | { readonly kind: 'ratio'; readonly atMost: number }
@@ -105,6 +105,33 @@ const fixed: readonly FigureRow[] = [
   },
 ];
 
+/** How many plugins take part in the hook that is measured. */
+export const HOOK_PLUGINS = [0, 1, 20] as const;
+const HOOK_MICROSECONDS = { 0: 0.2, 1: 2, 20: 40 } as const;
+
+const ECHO_64 = 'bare ws echo, 64 in flight';
+
+const plugins: readonly FigureRow[] = [
+  ...HOOK_PLUGINS.map(
+    (count): FigureRow => ({
+      id: `hook.${count}`,
+      what: `hook dispatch, ${counted(count, 'plugin')}`,
+      unit: 'µs',
+      limitIs: "as many listeners of Node's EventEmitter",
+      budget: atMost(HOOK_MICROSECONDS[count]),
+    }),
+  ),
+  { id: 'action.p50', what: 'plugins.sessionAction, nothing to keep, p50', unit: 'ms', limitIs: 'bare ws echo' },
+  { id: 'action.rate', what: 'plugins.sessionAction, 64 in flight', unit: '/s', limitIs: ECHO_64, budget: atLeast(20_000) },
+  {
+    id: 'action.kept.rate',
+    what: 'the same with state that is kept, durable',
+    unit: '/s',
+    limitIs: 'bare SQLite: 64 updates and events a commit, one thread',
+  },
+  { id: 'injections.turn', what: 'turn that is told 32 injections, p50', unit: 'ms', limitIs: 'the same turn without any' },
+];
+
 export const FAN_OUT_SIZES = [1, 10, 100] as const;
 
 const fanOut: readonly FigureRow[] = FAN_OUT_SIZES.flatMap((clients): FigureRow[] => [
@@ -179,7 +206,7 @@ export function figureRows(sizes: readonly number[]): readonly FigureRow[] {
     ...sizes.flatMap((size) => bySize(engine, size)),
     ...flatness(engine, sizes),
   ]);
-  return [...fixed, ...turns, ...fanOut, ...sized];
+  return [...fixed, ...turns, ...plugins, ...fanOut, ...sized];
 }
 
 /** 1000000 → 1M, 10000 → 10k. */

@@ -11,6 +11,7 @@ import { fanOut } from './figures/fan-out.ts';
 import { health } from './figures/health.ts';
 import { memory } from './figures/memory.ts';
 import { patch } from './figures/patch.ts';
+import { plugins } from './figures/plugins.ts';
 import { restart } from './figures/restart.ts';
 import { sessions } from './figures/sessions.ts';
 import { size } from './figures/size.ts';
@@ -20,7 +21,7 @@ import { createProgress } from './progress.ts';
 import { judge, type Report, type ReportedFigure, toMarkdown, toTable } from './report.ts';
 import { createWorld, type Engine, type Group, type Plan } from './world.ts';
 
-const groups: readonly Group[] = [size, start, memory, connect, health, patch, sessions, fanOut, restart, turn, page];
+const groups: readonly Group[] = [size, start, memory, connect, health, patch, sessions, fanOut, restart, turn, plugins, page];
 
 const usage = `Usage: npm run bench -- [names…] [options]
 

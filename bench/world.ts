@@ -9,6 +9,7 @@ import { type Child, type Jobs, openChild } from './child.ts';
 import { alternate, type Measured, type Sides } from './rounds.ts';
 import type { jobs as bareSocketJobs } from './processes/bare-socket.ts';
 import type { jobs as bareStoreJobs } from './processes/bare-store.ts';
+import type { jobs as hookJobs } from './processes/hooks.ts';
 import type { jobs as loadJobs } from './processes/load.ts';
 import type { jobs as modelJobs } from './processes/model.ts';
 import type { jobs as talkJobs } from './processes/talk.ts';
@@ -31,6 +32,7 @@ export interface World extends AsyncDisposable {
   bareStore(): Child<typeof bareStoreJobs>;
   model(): Child<typeof modelJobs>;
   talk(): Child<typeof talkJobs>;
+  hooks(): Child<typeof hookJobs>;
   /** Its address. */
   bareSocket(): Promise<string>;
   startGateway(options?: StartOptions): Promise<GatewayProcess>;
@@ -80,6 +82,7 @@ export function createWorld(plan: Plan, on: { record(id: string, result: Measure
     bareStore: () => child('bare-store'),
     model: () => child('model'),
     talk: () => child('talk'),
+    hooks: () => child('hooks'),
     bareSocket: () => child<typeof bareSocketJobs>('bare-socket').call('url', {}),
     startGateway: async (options) => closing(await startGatewayProcess(options), (gateway) => gateway.remove()),
     async connect(name, gateway, events = []) {

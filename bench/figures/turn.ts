@@ -55,7 +55,7 @@ export const turn: Group = {
   },
 };
 
-function configOf(url: string): string {
+export function configOf(url: string): string {
   return `[[models]]\nid = "bench"\nprovider = "openai-compatible"\nbaseUrl = "${url}"\ncontextWindow = 1000000\n`;
 }
 

@@ -28,6 +28,7 @@ interface Waiting {
 let socket: WebSocket | undefined;
 let id = 0;
 const waiting = new Map<string, Waiting>();
+const prepared = new Set<string>();
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
 export const jobs = {
@@ -63,11 +64,14 @@ export const jobs = {
     forMs,
     count = Number.POSITIVE_INFINITY,
     perSession = 5,
+    before,
   }: {
     inFlight: number;
     forMs?: number;
     count?: number;
     perSession?: number;
+    /** Asked in the session before each turn, and not counted. */
+    before?: { readonly method: string; readonly params: object };
   }): Promise<Spoken> {
     const times: number[] = [];
     const firsts: number[] = [];
@@ -78,6 +82,7 @@ export const jobs = {
       for (let turn = 0, key = ''; performance.now() < until && begun < count; turn++) {
         begun++;
         if (turn % perSession === 0) key = `agent:main:bench-${process.pid}-${id++}`;
+        if (before) await prepare(key, before);
         const { took, first } = await say(key);
         times.push(took);
         if (first !== undefined) firsts.push(first);
@@ -185,6 +190,13 @@ function ask(method: string, params: object): Promise<unknown> {
     socket?.on('message', listener);
     socket?.send(JSON.stringify({ type: 'req', id: requestId, method, params }));
   });
+}
+
+async function prepare(sessionKey: string, { method, params }: { readonly method: string; readonly params: object }): Promise<void> {
+  if (!prepared.has(sessionKey)) await ask('sessions.create', { key: sessionKey });
+  prepared.add(sessionKey);
+  const answer = (await ask(method, { ...params, sessionKey })) as { ok: boolean; error?: string };
+  if (!answer.ok) throw new Error(`the turn could not be prepared: ${answer.error}`);
 }
 
 /** Resolves when all of the answer is there; with the time of its first bytes. */
