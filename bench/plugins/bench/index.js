@@ -4,6 +4,7 @@ import { definePluginEntry } from '@tenon/plugin-sdk';
 
 const WAITING = 32;
 
+// biome-ignore lint/style/noDefaultExport: the host looks for the default export of a plugin
 export default definePluginEntry({
   id: 'bench',
   register(api) {
