@@ -34,39 +34,58 @@ const closed = { additionalProperties: false };
 const Description = Type.String({ minLength: 1, maxLength: 2_048 });
 const Scopes = Type.Optional(ScopeList);
 
-/** A condition on the projected state of the plugin itself. */
-export const ActiveWhen = Type.Object(
-  {
-    namespace: ItemName,
-    /** JSON pointer into the value. */
-    path: Type.Optional(Type.String({ maxLength: 512, pattern: '^(/.*)?$' })),
-    equals: Type.Optional(JsonValue),
-  },
-  closed,
-);
+/** A part of what the plugin shows of its state in a session: a namespace of its own, and a JSON pointer into the value. */
+const statePlace = {
+  namespace: ItemName,
+  path: Type.Optional(Type.String({ maxLength: 512, pattern: '^(/[\\s\\S]*)?$', description: 'a JSON pointer, such as /items/0' })),
+};
+export const StatePlace = Type.Object(statePlace, closed);
 
-/** What a control does when it is pressed. */
+/** A condition on it. Without `equals`: there is something there, and it is neither null nor false. */
+export const ActiveWhen = Type.Object({ ...statePlace, equals: Type.Optional(JsonValue) }, closed);
+
+/** What is done: one of the plugin's own session actions, or a command as it would be typed. One of the two. */
+const deed = {
+  actionId: Type.Optional(ItemName),
+  command: Type.Optional(Type.String({ minLength: 2, maxLength: 512, pattern: '^/[^\\s/]' })),
+  /** What the action is given: this, or a part of the state as it is shown when the button is pressed. */
+  payload: Type.Optional(JsonValue),
+  payloadFrom: Type.Optional(StatePlace),
+};
+
+/** A button. Where the schema of its action wants fields that it is not given, people are asked for them in a form. */
 export const UiAction = Type.Object(
   {
     label: DisplayText,
     style: Type.Optional(Type.Enum(['primary', 'normal', 'danger'])),
-    /** One of the plugin's own session actions, or a command as it would be typed. */
-    actionId: Type.Optional(ItemName),
-    command: Type.Optional(Type.String({ minLength: 2, maxLength: 512, pattern: '^/' })),
-    payload: Type.Optional(JsonValue),
+    ...deed,
+    /** Always ask, with what it is given as a proposal. */
+    ask: Type.Optional(Type.Boolean()),
     when: Type.Optional(ActiveWhen),
   },
   closed,
 );
 
-/** A fixed vocabulary; text comes from the item or, by JSON pointer, from the projected state. */
+/** One of the positions of a switch. The first whose `when` holds is the current one; if none does, the first without a `when`. */
+export const UiOption = Type.Object({ label: DisplayText, when: Type.Optional(ActiveWhen), action: Type.Object(deed, closed) }, closed);
+
+/** What can be done with each item of a list: the action is given these fields of it. An item with `done` becomes a checkbox. */
+export const UiItemAction = Type.Object(
+  { label: DisplayText, actionId: ItemName, fields: Type.Array(ItemName, { minItems: 1, maxItems: 8, uniqueItems: true }) },
+  closed,
+);
+
+/** A fixed vocabulary; what it shows comes from the item or, by JSON pointer, from the projected state. */
 export const UiBlock = Type.Object(
   {
     kind: Type.Enum(['markdown', 'key-value', 'list', 'table', 'progress', 'status', 'diff']),
     label: Type.Optional(DisplayText),
     text: Type.Optional(Type.String({ maxLength: 16_384 })),
-    /** Namespace and JSON pointer of the value that it shows. */
-    from: Type.Optional(Type.Object({ namespace: ItemName, path: Type.Optional(Type.String({ maxLength: 512 })) }, closed)),
+    /** In place of `text`. */
+    from: Type.Optional(StatePlace),
+    /** Only in a `list`. */
+    itemAction: Type.Optional(UiItemAction),
+    when: Type.Optional(ActiveWhen),
   },
   closed,
 );
@@ -171,6 +190,8 @@ export const contributions = {
         activeWhen: Type.Optional(ActiveWhen),
         view: Type.Optional(Type.Array(UiBlock, { maxItems: 32 })),
         actions: Type.Optional(Type.Array(UiAction, { maxItems: 16 })),
+        /** A switch, in place of buttons; only of a chip. */
+        options: Type.Optional(Type.Array(UiOption, { minItems: 2, maxItems: 8 })),
         /** While it is active: whether people can write a message. */
         composer: Type.Optional(Type.Object({ mode: Type.Enum(['normal', 'confirm', 'disabled']), reason: DisplayText }, closed)),
         requiredScopes: Scopes,

@@ -23,8 +23,11 @@ export {
   contributions,
   ItemName,
   rejections,
+  StatePlace,
   UiAction,
   UiBlock,
+  UiItemAction,
+  UiOption,
   uiSurfaces,
   type Contribution,
   type ContributionKind,
@@ -63,7 +66,7 @@ export { JsonValue, parseJson, type JsonFault, type ParsedJson } from './json.ts
 export { limits, type LimitName } from './limits.ts';
 export { isMethodName, methodNames, methodRow, methods, type KeyedMethod, type MethodName, type Params, type Result } from './methods.ts';
 export { Device, PairingRequest, Token } from './methods/access.ts';
-export { ActionAnswer } from './methods/plugins.ts';
+export { ActionAnswer, UiDescriptor } from './methods/plugins.ts';
 export type { MethodSpec } from './methods/row.ts';
 export { AuditRecord, Finding, LogLevel, LogRecord, logLevels, type ConfigResult } from './methods/system.ts';
 export { AgentConfig, AgentInfo, DEMO_MODEL_ID, ModelConfig, ModelInfo, modelProviders, type ModelProvider } from './model.ts';
@@ -99,5 +102,6 @@ export {
   type EntryDraft,
   type EntryOf,
 } from './transcript.ts';
+export { composerOf, inOrder, isActive, shownValue, type ClosedComposer } from './ui-state.ts';
 export { explain, matches, reading } from './validate.ts';
 export { visible } from './visible.ts';

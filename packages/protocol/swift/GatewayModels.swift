@@ -3326,6 +3326,19 @@ public enum SessionStatus: RawRepresentable, Codable, Hashable, Sendable {
     }
 }
 
+public struct StatePlace: Codable, Hashable, Sendable {
+    public let namespace: ItemName
+    public let path: String?
+
+    public init(
+        namespace: ItemName,
+        path: String? = nil
+    ) {
+        self.namespace = namespace
+        self.path = path
+    }
+}
+
 public struct StateVersion: Codable, Hashable, Sendable {
     public let presence: Int
     public let health: Int
@@ -3769,6 +3782,8 @@ public struct UiAction: Codable, Hashable, Sendable {
     public let actionId: ItemName?
     public let command: String?
     public let payload: JsonValue?
+    public let payloadFrom: StatePlace?
+    public let ask: Bool?
     public let when: ActiveWhen?
 
     public init(
@@ -3777,6 +3792,8 @@ public struct UiAction: Codable, Hashable, Sendable {
         actionId: ItemName? = nil,
         command: String? = nil,
         payload: JsonValue? = nil,
+        payloadFrom: StatePlace? = nil,
+        ask: Bool? = nil,
         when: ActiveWhen? = nil
     ) {
         self.label = label
@@ -3784,6 +3801,8 @@ public struct UiAction: Codable, Hashable, Sendable {
         self.actionId = actionId
         self.command = command
         self.payload = payload
+        self.payloadFrom = payloadFrom
+        self.ask = ask
         self.when = when
     }
 }
@@ -3829,18 +3848,24 @@ public struct UiBlock: Codable, Hashable, Sendable {
     public let kind: UiBlockKind
     public let label: String?
     public let text: String?
-    public let from: UiBlockFrom?
+    public let from: StatePlace?
+    public let itemAction: UiItemAction?
+    public let when: ActiveWhen?
 
     public init(
         kind: UiBlockKind,
         label: String? = nil,
         text: String? = nil,
-        from: UiBlockFrom? = nil
+        from: StatePlace? = nil,
+        itemAction: UiItemAction? = nil,
+        when: ActiveWhen? = nil
     ) {
         self.kind = kind
         self.label = label
         self.text = text
         self.from = from
+        self.itemAction = itemAction
+        self.when = when
     }
 }
 
@@ -3893,16 +3918,416 @@ public enum UiBlockKind: RawRepresentable, Codable, Hashable, Sendable {
     }
 }
 
-public struct UiBlockFrom: Codable, Hashable, Sendable {
-    public let namespace: ItemName
-    public let path: String?
+public struct UiDescriptor: Codable, Hashable, Sendable {
+    public let pluginId: String
+    public let pluginName: String
+    public let id: ItemName
+    public let label: String
+    public let surface: UiDescriptorSurface
+    public let description: String?
+    public let priority: Int?
+    public let activeWhen: ActiveWhen?
+    public let composer: UiDescriptorComposer?
+    public let requiredScopes: ScopeList?
+    public let view: [UiDescriptorViewItem]?
+    public let actions: [UiDescriptorActionsItem]?
+    public let options: [UiDescriptorOptionsItem]?
 
     public init(
-        namespace: ItemName,
-        path: String? = nil
+        pluginId: String,
+        pluginName: String,
+        id: ItemName,
+        label: String,
+        surface: UiDescriptorSurface,
+        description: String? = nil,
+        priority: Int? = nil,
+        activeWhen: ActiveWhen? = nil,
+        composer: UiDescriptorComposer? = nil,
+        requiredScopes: ScopeList? = nil,
+        view: [UiDescriptorViewItem]? = nil,
+        actions: [UiDescriptorActionsItem]? = nil,
+        options: [UiDescriptorOptionsItem]? = nil
     ) {
-        self.namespace = namespace
-        self.path = path
+        self.pluginId = pluginId
+        self.pluginName = pluginName
+        self.id = id
+        self.label = label
+        self.surface = surface
+        self.description = description
+        self.priority = priority
+        self.activeWhen = activeWhen
+        self.composer = composer
+        self.requiredScopes = requiredScopes
+        self.view = view
+        self.actions = actions
+        self.options = options
+    }
+}
+
+public enum UiDescriptorSurface: RawRepresentable, Codable, Hashable, Sendable {
+    case session
+    case chatMessage
+    case chatInputBar
+    case chatInputToolbarChip
+    case status
+    case settings
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [UiDescriptorSurface] = [.session, .chatMessage, .chatInputBar, .chatInputToolbarChip, .status, .settings]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "session": self = .session
+        case "chat-message": self = .chatMessage
+        case "chat-input-bar": self = .chatInputBar
+        case "chat-input-toolbar-chip": self = .chatInputToolbarChip
+        case "status": self = .status
+        case "settings": self = .settings
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .session: return "session"
+        case .chatMessage: return "chat-message"
+        case .chatInputBar: return "chat-input-bar"
+        case .chatInputToolbarChip: return "chat-input-toolbar-chip"
+        case .status: return "status"
+        case .settings: return "settings"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct UiDescriptorComposer: Codable, Hashable, Sendable {
+    public let mode: UiDescriptorComposerMode
+    public let reason: String
+
+    public init(
+        mode: UiDescriptorComposerMode,
+        reason: String
+    ) {
+        self.mode = mode
+        self.reason = reason
+    }
+}
+
+public enum UiDescriptorComposerMode: RawRepresentable, Codable, Hashable, Sendable {
+    case normal
+    case confirm
+    case disabled
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [UiDescriptorComposerMode] = [.normal, .confirm, .disabled]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "normal": self = .normal
+        case "confirm": self = .confirm
+        case "disabled": self = .disabled
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .normal: return "normal"
+        case .confirm: return "confirm"
+        case .disabled: return "disabled"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct UiDescriptorViewItem: Codable, Hashable, Sendable {
+    public let kind: UiDescriptorViewItemKind
+    public let label: String?
+    public let text: String?
+    public let from: StatePlace?
+    public let itemAction: UiDescriptorViewItemItemAction?
+    public let when: ActiveWhen?
+
+    public init(
+        kind: UiDescriptorViewItemKind,
+        label: String? = nil,
+        text: String? = nil,
+        from: StatePlace? = nil,
+        itemAction: UiDescriptorViewItemItemAction? = nil,
+        when: ActiveWhen? = nil
+    ) {
+        self.kind = kind
+        self.label = label
+        self.text = text
+        self.from = from
+        self.itemAction = itemAction
+        self.when = when
+    }
+}
+
+public enum UiDescriptorViewItemKind: RawRepresentable, Codable, Hashable, Sendable {
+    case markdown
+    case keyValue
+    case list
+    case table
+    case progress
+    case status
+    case diff
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [UiDescriptorViewItemKind] = [.markdown, .keyValue, .list, .table, .progress, .status, .diff]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "markdown": self = .markdown
+        case "key-value": self = .keyValue
+        case "list": self = .list
+        case "table": self = .table
+        case "progress": self = .progress
+        case "status": self = .status
+        case "diff": self = .diff
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .markdown: return "markdown"
+        case .keyValue: return "key-value"
+        case .list: return "list"
+        case .table: return "table"
+        case .progress: return "progress"
+        case .status: return "status"
+        case .diff: return "diff"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct UiDescriptorViewItemItemAction: Codable, Hashable, Sendable {
+    public let label: String
+    public let actionId: ItemName
+    public let fields: [ItemName]
+    public let description: String?
+    public let schema: JsonValue?
+    public let unavailable: String?
+
+    public init(
+        label: String,
+        actionId: ItemName,
+        fields: [ItemName],
+        description: String? = nil,
+        schema: JsonValue? = nil,
+        unavailable: String? = nil
+    ) {
+        self.label = label
+        self.actionId = actionId
+        self.fields = fields
+        self.description = description
+        self.schema = schema
+        self.unavailable = unavailable
+    }
+}
+
+public struct UiDescriptorActionsItem: Codable, Hashable, Sendable {
+    public let label: String
+    public let style: UiDescriptorActionsItemStyle?
+    public let actionId: ItemName?
+    public let command: String?
+    public let payload: JsonValue?
+    public let payloadFrom: StatePlace?
+    public let ask: Bool?
+    public let when: ActiveWhen?
+    public let description: String?
+    public let schema: JsonValue?
+    public let unavailable: String?
+
+    public init(
+        label: String,
+        style: UiDescriptorActionsItemStyle? = nil,
+        actionId: ItemName? = nil,
+        command: String? = nil,
+        payload: JsonValue? = nil,
+        payloadFrom: StatePlace? = nil,
+        ask: Bool? = nil,
+        when: ActiveWhen? = nil,
+        description: String? = nil,
+        schema: JsonValue? = nil,
+        unavailable: String? = nil
+    ) {
+        self.label = label
+        self.style = style
+        self.actionId = actionId
+        self.command = command
+        self.payload = payload
+        self.payloadFrom = payloadFrom
+        self.ask = ask
+        self.when = when
+        self.description = description
+        self.schema = schema
+        self.unavailable = unavailable
+    }
+}
+
+public enum UiDescriptorActionsItemStyle: RawRepresentable, Codable, Hashable, Sendable {
+    case primary
+    case normal
+    case danger
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [UiDescriptorActionsItemStyle] = [.primary, .normal, .danger]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "primary": self = .primary
+        case "normal": self = .normal
+        case "danger": self = .danger
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .primary: return "primary"
+        case .normal: return "normal"
+        case .danger: return "danger"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct UiDescriptorOptionsItem: Codable, Hashable, Sendable {
+    public let label: String
+    public let when: ActiveWhen?
+    public let action: UiDescriptorOptionsItemAction
+
+    public init(
+        label: String,
+        when: ActiveWhen? = nil,
+        action: UiDescriptorOptionsItemAction
+    ) {
+        self.label = label
+        self.when = when
+        self.action = action
+    }
+}
+
+public struct UiDescriptorOptionsItemAction: Codable, Hashable, Sendable {
+    public let actionId: ItemName?
+    public let command: String?
+    public let payload: JsonValue?
+    public let payloadFrom: StatePlace?
+    public let description: String?
+    public let schema: JsonValue?
+    public let unavailable: String?
+
+    public init(
+        actionId: ItemName? = nil,
+        command: String? = nil,
+        payload: JsonValue? = nil,
+        payloadFrom: StatePlace? = nil,
+        description: String? = nil,
+        schema: JsonValue? = nil,
+        unavailable: String? = nil
+    ) {
+        self.actionId = actionId
+        self.command = command
+        self.payload = payload
+        self.payloadFrom = payloadFrom
+        self.description = description
+        self.schema = schema
+        self.unavailable = unavailable
+    }
+}
+
+public struct UiItemAction: Codable, Hashable, Sendable {
+    public let label: String
+    public let actionId: ItemName
+    public let fields: [ItemName]
+
+    public init(
+        label: String,
+        actionId: ItemName,
+        fields: [ItemName]
+    ) {
+        self.label = label
+        self.actionId = actionId
+        self.fields = fields
+    }
+}
+
+public struct UiOption: Codable, Hashable, Sendable {
+    public let label: String
+    public let when: ActiveWhen?
+    public let action: UiOptionAction
+
+    public init(
+        label: String,
+        when: ActiveWhen? = nil,
+        action: UiOptionAction
+    ) {
+        self.label = label
+        self.when = when
+        self.action = action
+    }
+}
+
+public struct UiOptionAction: Codable, Hashable, Sendable {
+    public let actionId: ItemName?
+    public let command: String?
+    public let payload: JsonValue?
+    public let payloadFrom: StatePlace?
+
+    public init(
+        actionId: ItemName? = nil,
+        command: String? = nil,
+        payload: JsonValue? = nil,
+        payloadFrom: StatePlace? = nil
+    ) {
+        self.actionId = actionId
+        self.command = command
+        self.payload = payload
+        self.payloadFrom = payloadFrom
     }
 }
 
@@ -6390,154 +6815,15 @@ public struct PluginsUiDescriptorsParams: Codable, Hashable, Sendable {
 }
 
 public struct PluginsUiDescriptorsResult: Codable, Hashable, Sendable {
-    public let descriptors: [PluginsUiDescriptorsResultDescriptorsItem]
+    public let descriptors: [UiDescriptor]
     public let generation: Int
 
     public init(
-        descriptors: [PluginsUiDescriptorsResultDescriptorsItem],
+        descriptors: [UiDescriptor],
         generation: Int
     ) {
         self.descriptors = descriptors
         self.generation = generation
-    }
-}
-
-public struct PluginsUiDescriptorsResultDescriptorsItem: Codable, Hashable, Sendable {
-    public let pluginId: String
-    public let pluginName: String
-    public let id: ItemName
-    public let label: String
-    public let surface: PluginsUiDescriptorsResultDescriptorsItemSurface
-    public let description: String?
-    public let priority: Int?
-    public let activeWhen: ActiveWhen?
-    public let view: [UiBlock]?
-    public let actions: [UiAction]?
-    public let composer: PluginsUiDescriptorsResultDescriptorsItemComposer?
-    public let requiredScopes: ScopeList?
-
-    public init(
-        pluginId: String,
-        pluginName: String,
-        id: ItemName,
-        label: String,
-        surface: PluginsUiDescriptorsResultDescriptorsItemSurface,
-        description: String? = nil,
-        priority: Int? = nil,
-        activeWhen: ActiveWhen? = nil,
-        view: [UiBlock]? = nil,
-        actions: [UiAction]? = nil,
-        composer: PluginsUiDescriptorsResultDescriptorsItemComposer? = nil,
-        requiredScopes: ScopeList? = nil
-    ) {
-        self.pluginId = pluginId
-        self.pluginName = pluginName
-        self.id = id
-        self.label = label
-        self.surface = surface
-        self.description = description
-        self.priority = priority
-        self.activeWhen = activeWhen
-        self.view = view
-        self.actions = actions
-        self.composer = composer
-        self.requiredScopes = requiredScopes
-    }
-}
-
-public enum PluginsUiDescriptorsResultDescriptorsItemSurface: RawRepresentable, Codable, Hashable, Sendable {
-    case session
-    case chatMessage
-    case chatInputBar
-    case chatInputToolbarChip
-    case status
-    case settings
-    /// A value that is newer than these models.
-    case unknown(String)
-
-    public static let known: [PluginsUiDescriptorsResultDescriptorsItemSurface] = [.session, .chatMessage, .chatInputBar, .chatInputToolbarChip, .status, .settings]
-
-    public init(rawValue: String) {
-        switch rawValue {
-        case "session": self = .session
-        case "chat-message": self = .chatMessage
-        case "chat-input-bar": self = .chatInputBar
-        case "chat-input-toolbar-chip": self = .chatInputToolbarChip
-        case "status": self = .status
-        case "settings": self = .settings
-        default: self = .unknown(rawValue)
-        }
-    }
-
-    public var rawValue: String {
-        switch self {
-        case .session: return "session"
-        case .chatMessage: return "chat-message"
-        case .chatInputBar: return "chat-input-bar"
-        case .chatInputToolbarChip: return "chat-input-toolbar-chip"
-        case .status: return "status"
-        case .settings: return "settings"
-        case .unknown(let value): return value
-        }
-    }
-
-    public init(from decoder: any Decoder) throws {
-        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(rawValue)
-    }
-}
-
-public struct PluginsUiDescriptorsResultDescriptorsItemComposer: Codable, Hashable, Sendable {
-    public let mode: PluginsUiDescriptorsResultDescriptorsItemComposerMode
-    public let reason: String
-
-    public init(
-        mode: PluginsUiDescriptorsResultDescriptorsItemComposerMode,
-        reason: String
-    ) {
-        self.mode = mode
-        self.reason = reason
-    }
-}
-
-public enum PluginsUiDescriptorsResultDescriptorsItemComposerMode: RawRepresentable, Codable, Hashable, Sendable {
-    case normal
-    case confirm
-    case disabled
-    /// A value that is newer than these models.
-    case unknown(String)
-
-    public static let known: [PluginsUiDescriptorsResultDescriptorsItemComposerMode] = [.normal, .confirm, .disabled]
-
-    public init(rawValue: String) {
-        switch rawValue {
-        case "normal": self = .normal
-        case "confirm": self = .confirm
-        case "disabled": self = .disabled
-        default: self = .unknown(rawValue)
-        }
-    }
-
-    public var rawValue: String {
-        switch self {
-        case .normal: return "normal"
-        case .confirm: return "confirm"
-        case .disabled: return "disabled"
-        case .unknown(let value): return value
-        }
-    }
-
-    public init(from decoder: any Decoder) throws {
-        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(rawValue)
     }
 }
 

@@ -241,10 +241,33 @@ function beyondSchema(kind: ContributionKind, data: Record<string, unknown>): st
   // As providers of models want it; what they refuse, they refuse for the whole turn.
   const { type = 'object' } = (data.parameters ?? {}) as { type?: unknown };
   if (kind === 'tool' && type !== 'object') return 'tool/parameters must have the type "object"';
+  if (kind === 'uiDescriptor') return beyondDescriptor(data as unknown as Contribution<'uiDescriptor'>);
   if (kind !== 'gatewayMethod' || data.scope === undefined) return undefined;
   return (scopeNames as readonly unknown[]).includes(data.scope)
     ? undefined
     : `gatewayMethod/scope must be one of ${scopeNames.join(', ')}`;
+}
+
+/** A control does one thing, and what only one surface or one kind of block can show stands nowhere else. */
+function beyondDescriptor({ surface, actions = [], options, view = [] }: Contribution<'uiDescriptor'>): string | undefined {
+  if (options && surface !== 'chat-input-toolbar-chip') return 'uiDescriptor/options are for the surface chat-input-toolbar-chip';
+  if (options && actions.length > 0) return 'uiDescriptor/actions and uiDescriptor/options cannot both be given';
+  const deeds = [
+    ...actions.map((action, index) => [`actions/${index}`, action] as const),
+    ...(options ?? []).map(({ action }, index) => [`options/${index}/action`, action] as const),
+  ];
+  for (const [place, { actionId, command, payload, payloadFrom }] of deeds) {
+    if ((actionId === undefined) === (command === undefined)) return `uiDescriptor/${place} needs either actionId or command`;
+    if (payload !== undefined && payloadFrom !== undefined)
+      return `uiDescriptor/${place}/payload and uiDescriptor/${place}/payloadFrom cannot both be given`;
+    if (command !== undefined && (payload !== undefined || payloadFrom !== undefined))
+      return `uiDescriptor/${place}: a command has no payload; write it into the command`;
+  }
+  for (const [index, { kind, text, from, itemAction }] of view.entries()) {
+    if ((text === undefined) === (from === undefined)) return `uiDescriptor/view/${index} needs either text or from`;
+    if (itemAction && (kind !== 'list' || !from)) return `uiDescriptor/view/${index}/itemAction is for a list that comes from the state`;
+  }
+  return undefined;
 }
 
 function schemaIn(kind: ContributionKind, data: Record<string, unknown>): unknown {

@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
-import { contributions, ItemName } from '../contributions.ts';
+import { Type, type Static } from 'typebox';
+import { contributions, ItemName, UiAction, UiBlock, UiItemAction, UiOption } from '../contributions.ts';
 import { Grant } from '../grants.ts';
 import { JsonValue } from '../json.ts';
 import { Count, DisplayText, OwnerId, SessionKey, Timestamp } from '../names.ts';
@@ -30,8 +30,45 @@ export const ActionAnswer = Type.Union([
   ),
 ]);
 
-/** The fields of the item and nothing else of it, with whose it is. */
-const UiDescriptor = Type.Object({ pluginId: OwnerId, pluginName: DisplayText, ...contributions.uiDescriptor.schema.properties }, closed);
+/** What is known of the action behind a control: what it is for and what it takes; or why it cannot be used. */
+const known = {
+  description: Type.Optional(Type.String()),
+  /** JSON Schema of the payload. */
+  schema: Type.Optional(JsonValue),
+  unavailable: Type.Optional(Type.String()),
+};
+const { actions: _actions, options: _options, view: _view, ...descriptorFields } = contributions.uiDescriptor.schema.properties;
+
+/** The fields of the item and nothing else of it, with whose it is. Controls that this credential may not use are left out. */
+export const UiDescriptor = Type.Object(
+  {
+    pluginId: OwnerId,
+    pluginName: DisplayText,
+    ...descriptorFields,
+    view: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            ...UiBlock.properties,
+            itemAction: Type.Optional(Type.Object({ ...UiItemAction.properties, ...known }, closed)),
+          },
+          closed,
+        ),
+      ),
+    ),
+    actions: Type.Optional(Type.Array(Type.Object({ ...UiAction.properties, ...known }, closed))),
+    options: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { ...UiOption.properties, action: Type.Object({ ...UiOption.properties.action.properties, ...known }, closed) },
+          closed,
+        ),
+      ),
+    ),
+  },
+  closed,
+);
+export type UiDescriptor = Static<typeof UiDescriptor>;
 
 export const pluginMethods = {
   'plugins.list': read({

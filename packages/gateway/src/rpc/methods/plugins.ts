@@ -1,6 +1,7 @@
-import { contributions, GatewayError, hookNames, type PluginDetails, type PluginInfo, type Result, type Scope } from '@tenon/protocol';
+import { GatewayError, hookNames, type PluginDetails, type PluginInfo, type Result } from '@tenon/protocol';
 import { queuedContinuation } from '../../agent/continue-agent.ts';
 import { putsOf, findAction, performAction } from '../../agent/session-actions.ts';
+import { descriptorsFor } from '../../agent/ui-descriptors.ts';
 import type { PluginHost, PluginInfo as HostedPlugin } from '../../host/plugin-host.ts';
 import type { WriteArgs } from '../../store/operations.ts';
 import type { Store } from '../../store/store.ts';
@@ -41,14 +42,7 @@ export const pluginHandlers = {
 
   'plugins.uiDescriptors': (_, { plugins, principal }) => {
     const host = plugins();
-    const shown = host.registry.all('uiDescriptor').filter(({ plugin, item, isLive }) => {
-      const wanted = (item.requiredScopes ?? []) as Scope[];
-      return isLive && host.holds(plugin, 'ui.descriptors') && wanted.every((scope) => principal.held.has(scope));
-    });
-    return {
-      descriptors: shown.map(({ plugin, pluginName, item }) => ({ pluginId: plugin, pluginName, ...onlyFields(item) })),
-      generation: host.generation,
-    };
+    return { descriptors: descriptorsFor(principal.held, host), generation: host.generation };
   },
 
   'plugins.sessionAction': ({ pluginId, actionId, sessionKey, payload }, context) => {
@@ -146,13 +140,6 @@ function unknownPlugin(id: string, host: PluginHost): GatewayError {
       details: { code: 'UNKNOWN_PLUGIN' },
     },
   );
-}
-
-const descriptorFields = Object.keys(contributions.uiDescriptor.schema.properties);
-
-/** What the table names, and nothing that a plugin has put beside it. */
-function onlyFields<Item extends object>(item: Item): Item {
-  return Object.fromEntries(Object.entries(item).filter(([name]) => descriptorFields.includes(name))) as Item;
 }
 
 function toInfo(plugin: HostedPlugin): PluginInfo {
