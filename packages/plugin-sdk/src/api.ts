@@ -84,6 +84,9 @@ export interface Injection {
   readonly metadata?: JsonValue;
 }
 
+/** One that goes with a result, into the session of the call. */
+export type ResultInjection = Omit<Injection, 'sessionKey'>;
+
 export type Enqueued =
   | { readonly enqueued: true; readonly id: string; readonly sessionKey: string }
   | { readonly enqueued: false; readonly id: string; readonly sessionKey: string; readonly reason: string };
@@ -111,10 +114,18 @@ export type ActionResult =
       readonly result?: JsonValue;
       /** Shown in the conversation as said by the plugin. */
       readonly reply?: string;
-      /** The agent goes on: one turn without a message. Needs the grant `turns.start`. */
+      /**
+       * The agent goes on: one turn without a message. Needs the grant `turns.start`. False: what is queued waits for the
+       * next turn, whenever that is.
+       */
       readonly continueAgent?: boolean;
-      /** Committed together with the answer; null removes a namespace. */
+      /**
+       * Committed together with the answer; null removes a namespace. If what the handler has read was changed by somebody
+       * else meanwhile, nothing is committed and the handler is asked again.
+       */
       readonly statePatch?: Readonly<Record<string, JsonValue | null>>;
+      /** Told to the agent with the next turn; queued together with the answer. Needs the grant `prompt.inject`. */
+      readonly inject?: readonly ResultInjection[];
     }
   | { readonly ok: false; readonly error: string; readonly code?: string; readonly details?: JsonValue };
 
@@ -123,21 +134,42 @@ export interface SessionAction extends Contribution<'sessionAction'> {
 }
 
 /** Called by `sessions.patch` with `extension: {plugin, action, payload}`. */
-export type SessionsPatchExtensionHandler = (input: {
+export type SessionsPatchExtensionHandler = (
+  input: SessionsPatchExtensionCall,
+) => SessionsPatchExtensionResult | Promise<SessionsPatchExtensionResult>;
+
+export interface SessionsPatchExtensionCall extends CallContext {
   readonly key: string;
   readonly agentId: string;
   /** The session after the other fields of the same patch. */
   readonly entry: Session;
   readonly payload: unknown;
-}) => SessionsPatchExtensionResult | Promise<SessionsPatchExtensionResult>;
+  readonly client: { readonly scopes: readonly Scope[] };
+  /** The state of the plugin in this session, fresh. */
+  readonly state: (namespace: string) => JsonValue | undefined;
+  /** The same function. */
+  readonly getSessionExtension: (namespace: string) => JsonValue | undefined;
+}
+
+/** A handler that asks for more than `operator.write`. */
+export interface SessionsPatchExtension {
+  readonly handler: SessionsPatchExtensionHandler;
+  readonly requiredScopes?: readonly Scope[];
+}
 
 export type SessionsPatchExtensionResult =
   | {
       readonly ok: true;
-      /** Fields that `sessions.patch` itself may set. */
-      readonly entryPatch?: Partial<Pick<Session, 'title' | 'label' | 'pinned' | 'archived' | 'model' | 'thinking' | 'queue'>>;
-      /** The plugin's own state in this session. */
+      /** Fields that `sessions.patch` itself may set, and the plugin's own slots: what is put there becomes its state. */
+      readonly entryPatch?: Partial<Pick<Session, 'title' | 'label' | 'pinned' | 'archived' | 'model' | 'thinking' | 'queue'>> & {
+        readonly [slot: string]: JsonValue | undefined;
+      };
+      /** The plugin's own state in this session; as with an action. */
       readonly statePatch?: Readonly<Record<string, JsonValue | null>>;
+      /** Told to the agent with the next turn; queued together with the patch. Needs the grant `prompt.inject`. */
+      readonly inject?: readonly ResultInjection[];
+      /** As with an action. */
+      readonly continueAgent?: boolean;
     }
   | { readonly ok: false; readonly error: string };
 

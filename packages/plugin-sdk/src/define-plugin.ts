@@ -1,5 +1,5 @@
 // The default export of a plugin's module.
-import type { RegisterApi, SessionsPatchExtensionHandler } from './api.ts';
+import type { RegisterApi, SessionsPatchExtension, SessionsPatchExtensionHandler } from './api.ts';
 
 export interface PluginEntry {
   /** The same as in the manifest. */
@@ -8,7 +8,7 @@ export interface PluginEntry {
   /** Synchronous; runs once for each load. */
   readonly register: (api: RegisterApi) => void;
   /** What `sessions.patch` can ask of the plugin, by action. */
-  readonly sessionsPatchExtensions?: Readonly<Record<string, SessionsPatchExtensionHandler>>;
+  readonly sessionsPatchExtensions?: Readonly<Record<string, SessionsPatchExtensionHandler | SessionsPatchExtension>>;
 }
 
 export function definePluginEntry(entry: PluginEntry): PluginEntry {

@@ -3,7 +3,7 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { Risk } from './approval.ts';
 import { JsonValue } from './json.ts';
-import { DisplayText, Label } from './names.ts';
+import { DisplayText, SlotName } from './names.ts';
 import { ScopeList } from './scopes.ts';
 import { JsonObject } from './transcript.ts';
 
@@ -95,7 +95,7 @@ export const uiSurfaces = ['session', 'chat-message', 'chat-input-bar', 'chat-in
 export const contributions = {
   sessionExtension: {
     summary: 'State of its own in every session.',
-    schema: Type.Object({ namespace: ItemName, description: Description, sessionEntrySlotKey: Type.Optional(Label) }, closed),
+    schema: Type.Object({ namespace: ItemName, description: Description, sessionEntrySlotKey: Type.Optional(SlotName) }, closed),
     key: 'namespace',
     unique: 'plugin',
   },

@@ -29,6 +29,12 @@ export const Label = Type.String({
   description: 'up to 64 letters, digits, ., - and _, the first a letter or digit',
 });
 
+/** A name that a plugin gives to what it shows of a session. */
+export const SlotName = Type.String({
+  pattern: `^${NOT_RESERVED}[A-Za-z][A-Za-z0-9_]{0,63}$`,
+  description: 'up to 64 letters, digits and _, the first a letter',
+});
+
 export const MethodOrEventName = Type.String({ minLength: 1, maxLength: 128 });
 
 export const IdempotencyKey = Type.String({

@@ -1,8 +1,9 @@
 // A session as clients see it.
 import { Type, type Static } from 'typebox';
 import { PermissionMode } from './approval.ts';
+import { JsonValue } from './json.ts';
 import { ModelId } from './model.ts';
-import { Count, DisplayText, Label, OwnerId, RandomId, SessionKey, Timestamp } from './names.ts';
+import { Count, DisplayText, Label, OwnerId, RandomId, SessionKey, SlotName, Timestamp } from './names.ts';
 import { PluginExtension } from './plugin.ts';
 import { QueueMode, ThinkingLevel } from './transcript.ts';
 
@@ -42,6 +43,8 @@ export const Session = Type.Object(
     revision: Count,
     /** What plugins show of their state in it; only where the session itself is read. */
     pluginExtensions: Type.Optional(Type.Array(PluginExtension)),
+    /** The same under the names that plugins have chosen for it (`sessionEntrySlotKey`); likewise. */
+    slots: Type.Optional(Type.Record(SlotName, JsonValue)),
     /** What plugins want told with the next turn; likewise. */
     pendingInjections: Type.Optional(Count),
     createdAt: Timestamp,

@@ -3236,6 +3236,7 @@ public struct Session: Codable, Hashable, Sendable {
     public let forkedFrom: SessionKey?
     public let revision: Int
     public let pluginExtensions: [PluginExtension]?
+    public let slots: [String: JsonValue]?
     public let pendingInjections: Int?
     public let createdAt: Int
     public let updatedAt: Int
@@ -3256,6 +3257,7 @@ public struct Session: Codable, Hashable, Sendable {
         forkedFrom: SessionKey? = nil,
         revision: Int,
         pluginExtensions: [PluginExtension]? = nil,
+        slots: [String: JsonValue]? = nil,
         pendingInjections: Int? = nil,
         createdAt: Int,
         updatedAt: Int
@@ -3275,6 +3277,7 @@ public struct Session: Codable, Hashable, Sendable {
         self.forkedFrom = forkedFrom
         self.revision = revision
         self.pluginExtensions = pluginExtensions
+        self.slots = slots
         self.pendingInjections = pendingInjections
         self.createdAt = createdAt
         self.updatedAt = updatedAt
@@ -5554,6 +5557,7 @@ public struct ChatSendParams: Codable, Hashable, Sendable {
     public let model: String?
     public let thinking: ThinkingLevel?
     public let mode: QueueMode?
+    public let override: Bool?
     public let idempotencyKey: String
 
     public init(
@@ -5563,6 +5567,7 @@ public struct ChatSendParams: Codable, Hashable, Sendable {
         model: String? = nil,
         thinking: ThinkingLevel? = nil,
         mode: QueueMode? = nil,
+        override: Bool? = nil,
         idempotencyKey: String
     ) {
         self.sessionKey = sessionKey
@@ -5571,6 +5576,7 @@ public struct ChatSendParams: Codable, Hashable, Sendable {
         self.model = model
         self.thinking = thinking
         self.mode = mode
+        self.override = override
         self.idempotencyKey = idempotencyKey
     }
 }
@@ -5749,6 +5755,7 @@ public struct AgentParams: Codable, Hashable, Sendable {
     public let model: String?
     public let thinking: ThinkingLevel?
     public let mode: QueueMode?
+    public let override: Bool?
     public let extraSystemPrompt: String?
     public let trigger: AgentParamsTrigger?
     public let idempotencyKey: String
@@ -5761,6 +5768,7 @@ public struct AgentParams: Codable, Hashable, Sendable {
         model: String? = nil,
         thinking: ThinkingLevel? = nil,
         mode: QueueMode? = nil,
+        override: Bool? = nil,
         extraSystemPrompt: String? = nil,
         trigger: AgentParamsTrigger? = nil,
         idempotencyKey: String
@@ -5772,6 +5780,7 @@ public struct AgentParams: Codable, Hashable, Sendable {
         self.model = model
         self.thinking = thinking
         self.mode = mode
+        self.override = override
         self.extraSystemPrompt = extraSystemPrompt
         self.trigger = trigger
         self.idempotencyKey = idempotencyKey

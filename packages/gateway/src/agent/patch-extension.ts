@@ -43,14 +43,27 @@ export async function askExtension(
   registered: RegisteredItem<'sessionsPatchAction'>,
   session: Session,
   fields: Fields,
-  payload: JsonValue | undefined,
+  { payload, held }: { readonly payload: JsonValue | undefined; readonly held: ReadonlySet<Scope> },
   plugins: PluginParts,
 ): Promise<{ fields: Fields; plugin: NonNullable<WriteArgs<'sessions.patch'>['plugin']> }> {
   const { plugin, key: action, item } = registered;
   const entry = freezeDeep({ ...session, ...fields }) as Session;
+  const state = await plugins.stateOf(plugin, session.key);
   const answer = await plugins.caller.call(
     { plugin, place: 'sessions_patch', timeoutMs: TIMEOUT_MS },
-    (given: unknown) => item.handler({ key: session.key, agentId: session.agentId, entry, payload: given }),
+    (given: unknown, own) =>
+      item.handler({
+        key: session.key,
+        agentId: session.agentId,
+        entry,
+        payload: given,
+        client: { scopes: [...held] },
+        state,
+        getSessionExtension: state,
+        get signal() {
+          return own.signal;
+        },
+      }),
     frozenCopy(payload),
     acceptResult,
   );

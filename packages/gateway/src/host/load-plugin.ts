@@ -86,7 +86,7 @@ export function registerPlugin(load: PluginLoad, module: Module, deps: LoadDeps)
       answer instanceof Promise ? 'its register is asynchronous; it must return nothing' : `its register threw: ${answer.message}`,
     );
   }
-  for (const [action, handler] of Object.entries(module.patchActions)) registering.add('sessionsPatchAction', { action, handler });
+  for (const [action, given] of Object.entries(module.patchActions)) registering.add('sessionsPatchAction', patchAction(action, given));
   registering.close();
   const services = deps.registry.all('service').filter((each) => each.plugin === plugin);
   return createPluginServices(
@@ -95,6 +95,11 @@ export function registerPlugin(load: PluginLoad, module: Module, deps: LoadDeps)
     deps.caller,
     runtime.logger,
   );
+}
+
+/** A handler alone, or with the scopes that it asks for. */
+function patchAction(action: string, given: unknown): unknown {
+  return typeof given === 'object' && given !== null ? { ...given, action } : { action, handler: given };
 }
 
 function textOf(error: unknown): string {

@@ -19,6 +19,8 @@ const send = {
   thinking: Type.Optional(ThinkingLevel),
   /** What to do if the agent is busy; without it, what the session says. */
   mode: Type.Optional(QueueMode),
+  /** Say it although a plugin waits for a decision: without it, that is refused with `INPUT_SUPPRESSED`. */
+  override: Type.Optional(Type.Boolean()),
 };
 
 export const chatMethods = {

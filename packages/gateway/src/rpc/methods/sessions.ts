@@ -75,7 +75,7 @@ async function patchWithExtension(
       throw new GatewayError('CONFLICT', `Session "${key}" is at revision ${session.revision}, not ${ifRevision}`, {
         details: { code: 'STALE_REVISION', revision: session.revision },
       });
-    const asked = await askExtension(registered, session, fields, extension.payload, host);
+    const asked = await askExtension(registered, session, fields, { payload: extension.payload, held: principal.held }, host);
     try {
       return await commit('sessions.patch', { key, ...asked, ifRevision: session.revision, at: clock.now() });
     } catch (error) {
