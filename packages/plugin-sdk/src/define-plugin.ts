@@ -1,5 +1,6 @@
 // The default export of a plugin's module.
-import type { RegisterApi, SessionsPatchExtension, SessionsPatchExtensionHandler } from './api.ts';
+import type { RegisterApi } from './api.ts';
+import type { SessionsPatchExtension, SessionsPatchExtensionHandler } from './contributions.ts';
 
 export interface PluginEntry {
   /** The same as in the manifest. */

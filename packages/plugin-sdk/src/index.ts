@@ -1,24 +1,16 @@
+export type { RegisterApi, RuntimeApi } from './api.ts';
 export type {
   ActionCall,
   ActionResult,
-  CallContext,
-  CleanupReason,
   CommandCall,
-  Enqueued,
   EventSubscription,
   GatewayMethod,
   HookHandler,
   HookOptions,
-  Injection,
   Lifecycle,
-  Logger,
   PluginCommand,
   PluginTool,
   PolicyDecision,
-  Refused,
-  RegisterApi,
-  ResultInjection,
-  RuntimeApi,
   Service,
   SessionAction,
   SessionExtension,
@@ -26,11 +18,25 @@ export type {
   SessionsPatchExtensionCall,
   SessionsPatchExtensionHandler,
   SessionsPatchExtensionResult,
-  SessionState,
   StartupCheck,
-  StateValue,
   ToolCall,
   ToolOutput,
   ToolPolicy,
-} from './api.ts';
+} from './contributions.ts';
 export { definePluginEntry, type PluginEntry } from './define-plugin.ts';
+export type {
+  AgentEvents,
+  Emitted,
+  Enqueued,
+  Injection,
+  PluginLifecycle,
+  ResultInjection,
+  RunContext,
+  SessionState,
+  SessionWorkflow,
+  StateValue,
+} from './facades.ts';
+export type { FlatRegistrations, FlatRuntime } from './flat.ts';
+export type { AttachmentOutcome, ScheduledTurn, ScheduleOutcome, SessionAttachment, UnscheduleOutcome } from './later.ts';
+export type { Registrations } from './registrations.ts';
+export type { CallContext, CleanupReason, Logger, Refused } from './values.ts';

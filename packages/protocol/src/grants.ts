@@ -22,6 +22,8 @@ export const grants = {
   'policy.tools': { summary: 'Judge tool calls before all others; it can only tighten.' },
   'approvals.request': { summary: 'Ask the operator.' },
   'turns.start': { summary: 'Let the agent go on without a message of a person.' },
+  'turns.schedule': { summary: 'Let the agent work at a later time.' },
+  'attachments.send': { summary: 'Send files to where a session came from.', wide: true },
   'ui.descriptors': { summary: 'Show controls in the page.' },
   'events.follow': { summary: 'Follow what runs say while they work.', wide: true },
   'events.emit': { summary: 'Say something in streams of its own.' },

@@ -1,35 +1,10 @@
 // The rules for calls that a plugin makes after `register`: whether it may, what a refusal looks like, and what is checked of
-// the input. Every such call has a row in one of the two tables.
-import { explain, GatewayError, grantRow, matches } from '@tenon/protocol';
+// the input. Every such call has its row in the table of the protocol.
+import { explain, GatewayError, type GrantedCall, lateCalls, matches } from '@tenon/protocol';
 import type { Refused } from '@tenon/plugin-sdk';
 import type { Static, TSchema } from 'typebox';
 import type { PluginLoad } from './plugin-load.ts';
 import { copyPlain } from './plain-data.ts';
-
-/** Calls that need a grant, by their place in the api. */
-export const lateGrants = {
-  'session.state.list': 'sessions.list',
-  'session.workflow.enqueueNextTurnInjection': 'prompt.inject',
-  'session.workflow.continueAgent': 'turns.start',
-  'session.workflow.notifyActionRequired': 'approvals.request',
-  'agent.events.emitAgentEvent': 'events.emit',
-} as const;
-export type GrantedCall = keyof typeof lateGrants;
-
-/** Calls that reach nothing but what is the plugin's own, and why that is so. */
-export const ownCalls = {
-  'session.state.get': 'its own state',
-  'session.state.update': 'its own state',
-  'session.state.patch': 'its own state',
-  'runContext.setRunContext': 'its own memory of a run',
-  'runContext.getRunContext': 'its own memory of a run',
-  'runContext.clearRunContext': 'its own memory of a run',
-  'lifecycle.onDispose': 'its own end',
-  'logger.debug': 'its own log records',
-  'logger.info': 'its own log records',
-  'logger.warn': 'its own log records',
-  'logger.error': 'its own log records',
-} as const;
 
 export function refuse(reason: Refused['reason'], message: string): Refused {
   return Object.freeze({ ok: false, reason, message });
@@ -39,9 +14,9 @@ export function refuse(reason: Refused['reason'], message: string): Refused {
 export function barrier(load: PluginLoad, call?: GrantedCall): Refused | undefined {
   const { plugin } = load.facts;
   if (!load.isLive) return refuse('not-loaded', `this load of plugin ${plugin} has ended`);
-  if (call === undefined || load.holds(lateGrants[call])) return undefined;
-  const grant = lateGrants[call];
-  return refuse('not-granted', `plugin ${plugin} needs the grant ${grant}${grantRow(grant) ? '' : ', which does not exist'}`);
+  if (call === undefined) return undefined;
+  const { grant } = lateCalls[call];
+  return load.holds(grant) ? undefined : refuse('not-granted', `plugin ${plugin} needs the grant ${grant}`);
 }
 
 export type Taken<Schema extends TSchema> = { readonly value: Static<Schema> } | { readonly refused: Refused };

@@ -1,13 +1,17 @@
 // What a plugin is given for as long as it is loaded. No call throws: bad input, a missing grant and a load that has ended
 // give a value that says so. Liveness is looked at again after whatever was waited for.
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
 import { events, ItemName, RunStream, SessionKey, visible, matches, type EventPayload } from '@tenon/protocol';
-import type { Enqueued, Logger, Refused, RuntimeApi } from '@tenon/plugin-sdk';
+import type { Enqueued, FlatRuntime, Logger, Refused, RuntimeApi } from '@tenon/plugin-sdk';
 import { Type } from 'typebox';
 import { randomId } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import { createWindow } from '../kernel/window.ts';
+import { groupApi } from './api-groups.ts';
 import { barrier, refusalOf, refuse, take } from './late-call.ts';
+import { createLaterCalls } from './later-calls.ts';
 import type { PluginLoad } from './plugin-load.ts';
 import { takeJson } from './plugin-json.ts';
 import type { RunContexts } from './run-context.ts';
@@ -66,7 +70,7 @@ const RunPatch = Type.Object(
 const RunClear = Type.Object({ ...RunPlace.properties, namespace: Type.Optional(ItemName) }, closed);
 
 export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): RuntimeApi {
-  const { plugin, pluginName, version, config } = load.facts;
+  const { plugin, pluginName, version, description, source, rootDir, config } = load.facts;
   const { store, clock, runContexts, publish, registry } = deps;
   const said = createWindow({ ...SAID, clock });
 
@@ -182,39 +186,52 @@ export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): Runtime
     },
   };
 
-  let undos = 0;
-  function onDispose(undo: unknown): void {
-    if (typeof undo !== 'function' || !load.isLive || ++undos > MAX_UNDO) {
+  const undos = new Set<() => void>();
+  function onDispose(undo: unknown): () => void {
+    if (typeof undo !== 'function' || !load.isLive || undos.size >= MAX_UNDO) {
       deps.log.warn({ plugin }, 'a plugin wanted something undone at its end that is no function, comes too late, or is too much');
-      return;
+      return () => {};
     }
-    load.signal.addEventListener(
-      'abort',
-      () =>
-        void deps.caller.call(
-          { plugin, place: 'dispose', timeoutMs: DISPOSE_TIMEOUT_MS },
-          () => undo() as unknown,
-          undefined,
-          () => ({ value: undefined }),
-        ),
-      { once: true },
-    );
+    const undoIt = () =>
+      void deps.caller.call(
+        { plugin, place: 'dispose', timeoutMs: DISPOSE_TIMEOUT_MS },
+        () => undo() as unknown,
+        undefined,
+        () => ({ value: undefined }),
+      );
+    undos.add(undoIt);
+    load.signal.addEventListener('abort', undoIt, { once: true });
+    return () => {
+      undos.delete(undoIt);
+      load.signal.removeEventListener('abort', undoIt);
+    };
   }
 
-  return deepFreeze({
+  return groupApi<RuntimeApi>({
     id: plugin,
     name: pluginName,
     version,
+    ...(description === undefined ? {} : { description }),
+    source,
+    rootDir,
+    resolvePath: (path: unknown) => resolvePath(path, rootDir),
     pluginConfig: config,
     logger: createLogger(load, deps),
     session: {
       state: createSessionState(load, deps),
-      workflow: { enqueueNextTurnInjection, continueAgent, notifyActionRequired },
+      workflow: { enqueueNextTurnInjection, continueAgent, notifyActionRequired, ...createLaterCalls(load, deps) },
     },
     agent: { events: { emitAgentEvent } },
     runContext,
     lifecycle: { signal: load.signal, onDispose },
-  });
+  } satisfies Omit<RuntimeApi, keyof FlatRuntime>);
+}
+
+/** Contract: does not throw; what is no path is the folder itself. */
+function resolvePath(path: unknown, rootDir: string): string {
+  if (typeof path !== 'string') return rootDir;
+  if (path === '~' || path.startsWith('~/')) return join(homedir(), path.slice(1));
+  return isAbsolute(path) ? path : join(rootDir, path);
 }
 
 const TOO_MUCH = 'the plugin says too much in too short a time';
@@ -260,11 +277,4 @@ function trimmed(given: unknown, fields: readonly string[]): unknown {
 function keyOf(given: unknown): string {
   const key = (given as { sessionKey?: unknown } | null | undefined)?.sessionKey;
   return typeof key === 'string' ? key.slice(0, 512) : '';
-}
-
-/** The facades too: a plugin that changes what it was given changes it for nobody. */
-function deepFreeze(api: RuntimeApi): RuntimeApi {
-  for (const part of [api.session.state, api.session.workflow, api.session, api.agent.events, api.agent]) Object.freeze(part);
-  for (const part of [api.runContext, api.lifecycle, api.logger]) Object.freeze(part);
-  return Object.freeze(api);
 }

@@ -17,6 +17,10 @@ export interface LoadFacts {
   readonly plugin: string;
   readonly pluginName: string;
   readonly version: string;
+  readonly description?: string;
+  readonly source: 'bundled' | 'path';
+  /** The folder of its manifest. */
+  readonly rootDir: string;
   readonly generation: number;
   readonly asked: ReadonlySet<string>;
   readonly config: JsonObject;

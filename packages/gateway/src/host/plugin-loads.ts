@@ -9,7 +9,7 @@ import { LoadError, type LoadDeps, registerPlugin, runModule } from './load-plug
 import { loadPatterns } from './patterns.ts';
 import { cleanupsOf, runCleanups } from './plugin-cleanup.ts';
 import type { PluginState } from './plugin-host.ts';
-import { PluginLoad } from './plugin-load.ts';
+import { type LoadFacts, PluginLoad } from './plugin-load.ts';
 import type { PluginServices } from './plugin-services.ts';
 import type { PluginTrust } from './plugin-trust.ts';
 
@@ -71,8 +71,7 @@ export function createPluginLoads({ load: deps, trust, caller, clock, log, safe,
       const mine = nextGeneration();
       await loadPatterns();
       const module = await runModule(entry, folder, manifest, mine, clock);
-      const facts = { plugin: manifest.id, pluginName: manifest.name, version: manifest.version, generation: mine };
-      const load = new PluginLoad({ ...facts, asked: new Set(manifest.grants), config: plugin.config }, grants.held);
+      const load = new PluginLoad(factsOf(plugin, mine), grants.held);
       const old = leave(plugin, 'it is loaded anew');
       plugin.switchedOff = [];
       try {
@@ -120,4 +119,10 @@ export function createPluginLoads({ load: deps, trust, caller, clock, log, safe,
   }
 
   return { bring, unload, leave, finishLeaving, settle };
+}
+
+function factsOf({ found: { manifest, origin, folder }, config }: Known, generation: number): LoadFacts {
+  const { id, name, version, description, grants } = manifest;
+  const said = description === undefined ? {} : { description };
+  return { plugin: id, pluginName: name, version, ...said, source: origin, rootDir: folder, generation, asked: new Set(grants), config };
 }

@@ -1,9 +1,9 @@
 // What a plugin is given inside `register`. Every registration is taken or refused with a code that stays on record; none of
 // these methods throws, whatever it is given. When `register` has returned, they only record that it is too late.
-import { absentHooks, type ContributionKind, contributionRow, GatewayError, type HookName, isHookName } from '@tenon/protocol';
+import { absentHooks, type ContributionKind, contributionRow, GatewayError, type HookName, hookNeeds, isHookName } from '@tenon/protocol';
 import type { HookHandler, HookOptions, RegisterApi, RuntimeApi } from '@tenon/plugin-sdk';
+import { groupApi } from './api-groups.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
-import { hookNeeds } from './hook-needs.ts';
 import type { HookRegistry } from './hook-registry.ts';
 import type { PluginLoad } from './plugin-load.ts';
 import { MAX_REGISTRATIONS } from './plugin-load.ts';
@@ -108,10 +108,10 @@ export function createRegisterApi(load: PluginLoad, runtime: RuntimeApi, { regis
         else add(kind, given);
       },
     ]),
-  ) as Pick<RegisterApi, keyof typeof registerMethods>;
+  );
 
   return {
-    api: Object.freeze({ ...runtime, ...methods, on }),
+    api: groupApi<RegisterApi>(runtime, methods, { on }),
     add,
     close() {
       for (const given of metadata.splice(0)) add('toolMetadata', given);

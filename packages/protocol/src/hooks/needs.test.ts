@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { grantRow, hookNames } from '@tenon/protocol';
-import { hookNeeds } from './hook-needs.ts';
+import { grantRow } from '../grants.ts';
+import { hookNames } from '../hooks.ts';
+import { hookNeeds } from './needs.ts';
 
 test('every need of every hook is a grant that exists', () => {
   for (const name of hookNames) for (const need of hookNeeds(name)) assert.ok(grantRow(need), `${name} needs ${need}`);

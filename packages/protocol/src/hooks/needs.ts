@@ -1,6 +1,6 @@
 // What a plugin must hold to take part in a hook: the grant of the hook itself, and, as its row says what it shows and what
 // it can change, the right to read what is said and the right to add to what the agent is told.
-import { hookGrant, hookRow, type HookName } from '@tenon/protocol';
+import { hookGrant, hookRow, type HookName } from '../hooks.ts';
 import type { TSchema } from 'typebox';
 
 /** Fields of an event that carry what was said. */

@@ -1,0 +1,188 @@
+// What a plugin registers: the data of each kind, as the table of the protocol has it, and the handlers beside it.
+import type {
+  Contribution,
+  HookEvent,
+  HookName,
+  HookResult,
+  ImageBlock,
+  JsonObject,
+  JsonValue,
+  RunStream,
+  Scope,
+  Session,
+  TextBlock,
+} from '@tenon/protocol';
+import type { ResultInjection } from './facades.ts';
+import type { CallContext, CleanupReason, Logger } from './values.ts';
+
+export type HookHandler<Name extends HookName> = (
+  event: HookEvent<Name>,
+  context: CallContext,
+) => HookResult<Name> | undefined | Promise<HookResult<Name> | undefined>;
+
+export interface HookOptions {
+  /** A whole number from -1000 to 1000; a higher one is asked earlier. */
+  readonly priority?: number;
+  readonly timeoutMs?: number;
+}
+
+export interface SessionExtension extends Contribution<'sessionExtension'> {
+  /** What clients see of the state; without it, nothing. Synchronous and pure. */
+  readonly project?: (context: { readonly sessionKey: string; readonly state: JsonValue }) => JsonValue | undefined;
+  readonly cleanup?: (context: { readonly reason: CleanupReason; readonly sessionKey?: string }) => void | Promise<void>;
+}
+
+export interface ActionCall extends CallContext {
+  readonly sessionKey: string;
+  readonly agentId: string;
+  readonly payload: JsonValue | undefined;
+  readonly client: { readonly scopes: readonly Scope[] };
+  /** The state of the plugin in this session, fresh. */
+  readonly state: (namespace: string) => JsonValue | undefined;
+}
+
+export type ActionResult =
+  | {
+      readonly ok?: true;
+      readonly result?: JsonValue;
+      /** Shown in the conversation as said by the plugin. */
+      readonly reply?: string;
+      /**
+       * The agent goes on: one turn without a message. Needs the grant `turns.start`. False: what is queued waits for the
+       * next turn, whenever that is.
+       */
+      readonly continueAgent?: boolean;
+      /**
+       * Committed together with the answer; null removes a namespace. If what the handler has read was changed by somebody
+       * else meanwhile, nothing is committed and the handler is asked again.
+       */
+      readonly statePatch?: Readonly<Record<string, JsonValue | null>>;
+      /** Told to the agent with the next turn; queued together with the answer. Needs the grant `prompt.inject`. */
+      readonly inject?: readonly ResultInjection[];
+    }
+  | { readonly ok: false; readonly error: string; readonly code?: string; readonly details?: JsonValue };
+
+export interface SessionAction extends Contribution<'sessionAction'> {
+  readonly handler: (call: ActionCall) => ActionResult | undefined | Promise<ActionResult | undefined>;
+}
+
+/** Called by `sessions.patch` with `extension: {plugin, action, payload}`. */
+export type SessionsPatchExtensionHandler = (
+  input: SessionsPatchExtensionCall,
+) => SessionsPatchExtensionResult | Promise<SessionsPatchExtensionResult>;
+
+export interface SessionsPatchExtensionCall extends CallContext {
+  readonly key: string;
+  readonly agentId: string;
+  /** The session after the other fields of the same patch. */
+  readonly entry: Session;
+  readonly payload: unknown;
+  readonly client: { readonly scopes: readonly Scope[] };
+  /** The state of the plugin in this session, fresh. */
+  readonly state: (namespace: string) => JsonValue | undefined;
+  /** The same function. */
+  readonly getSessionExtension: (namespace: string) => JsonValue | undefined;
+}
+
+/** A handler that asks for more than `operator.write`. */
+export interface SessionsPatchExtension {
+  readonly handler: SessionsPatchExtensionHandler;
+  readonly requiredScopes?: readonly Scope[];
+}
+
+export type SessionsPatchExtensionResult =
+  | {
+      readonly ok: true;
+      /** Fields that `sessions.patch` itself may set, and the plugin's own slots: what is put there becomes its state. */
+      readonly entryPatch?: Partial<Pick<Session, 'title' | 'label' | 'pinned' | 'archived' | 'model' | 'thinking' | 'queue'>> & {
+        readonly [slot: string]: JsonValue | undefined;
+      };
+      /** The plugin's own state in this session; as with an action. */
+      readonly statePatch?: Readonly<Record<string, JsonValue | null>>;
+      /** Told to the agent with the next turn; queued together with the patch. Needs the grant `prompt.inject`. */
+      readonly inject?: readonly ResultInjection[];
+      /** As with an action. */
+      readonly continueAgent?: boolean;
+    }
+  | { readonly ok: false; readonly error: string };
+
+export interface ToolCall extends CallContext {
+  readonly sessionKey: string;
+  readonly agentId: string;
+  readonly runId: string;
+  readonly callId: string;
+  readonly onUpdate: (text: string) => void;
+  readonly state: (namespace: string) => JsonValue | undefined;
+}
+
+export interface ToolOutput {
+  readonly content: string | readonly (TextBlock | ImageBlock)[];
+  readonly isError?: boolean;
+  readonly details?: JsonObject;
+}
+
+export interface PluginTool extends Contribution<'tool'> {
+  readonly execute: (args: JsonObject, call: ToolCall) => ToolOutput | Promise<ToolOutput>;
+}
+
+export type PolicyDecision =
+  | {
+      readonly allow?: true;
+      readonly params?: JsonObject;
+      readonly requireApproval?: { readonly title: string; readonly description: string };
+    }
+  | { readonly allow: false; readonly reason?: string };
+
+export interface ToolPolicy extends Contribution<'toolPolicy'> {
+  readonly evaluate: (
+    event: {
+      readonly toolName: string;
+      readonly params: JsonObject;
+      readonly sessionKey: string;
+      readonly agentId: string;
+      readonly risk: string;
+    },
+    call: CallContext & { readonly state: (namespace: string) => JsonValue | undefined },
+  ) => PolicyDecision | undefined | Promise<PolicyDecision | undefined>;
+}
+
+export interface CommandCall extends CallContext {
+  readonly sessionKey: string;
+  readonly agentId: string;
+  /** What was typed after the command. */
+  readonly args: string;
+  readonly client: { readonly scopes: readonly Scope[] };
+  readonly state: (namespace: string) => JsonValue | undefined;
+}
+
+export interface PluginCommand extends Contribution<'command'> {
+  readonly handler: (
+    call: CommandCall,
+  ) => { readonly text: string; readonly continueAgent?: boolean } | Promise<{ readonly text: string; readonly continueAgent?: boolean }>;
+}
+
+export interface EventSubscription extends Contribution<'eventSubscription'> {
+  readonly handle: (event: RunStream, call: CallContext) => void | Promise<void>;
+}
+
+export interface Lifecycle extends Contribution<'lifecycle'> {
+  readonly cleanup?: (context: { readonly reason: CleanupReason; readonly sessionKey?: string }) => void | Promise<void>;
+}
+
+export interface Service extends Contribution<'service'> {
+  readonly start: (context: { readonly signal: AbortSignal; readonly logger: Logger }) => void | Promise<void>;
+  readonly stop?: () => void | Promise<void>;
+}
+
+export interface GatewayMethod extends Contribution<'gatewayMethod'> {
+  readonly handler: (
+    params: JsonValue,
+    call: CallContext & { readonly client: { readonly scopes: readonly Scope[] } },
+  ) => JsonValue | Promise<JsonValue>;
+}
+
+export interface StartupCheck extends Contribution<'startupCheck'> {
+  readonly check: (
+    call: CallContext,
+  ) => { readonly ok: boolean; readonly message: string } | Promise<{ readonly ok: boolean; readonly message: string }>;
+}

@@ -1,0 +1,104 @@
+// What a plugin can do for as long as it is loaded, in groups. No call throws: one that was not done says why.
+import type { JsonValue } from '@tenon/protocol';
+import type { AttachmentOutcome, ScheduledTurn, ScheduleOutcome, SessionAttachment, UnscheduleOutcome } from './later.ts';
+import type { Refused } from './values.ts';
+
+/** State of the plugin in one session. */
+export interface StateValue {
+  readonly value: JsonValue;
+  readonly revision: number;
+}
+
+export interface SessionState {
+  get(sessionKey: string, namespace: string): Promise<StateValue | undefined>;
+  /** One after another for each session and namespace, on the freshest value; null removes it. Safe from inside any handler of the plugin. */
+  update(
+    sessionKey: string,
+    namespace: string,
+    change: (current: JsonValue | undefined) => JsonValue | null | Promise<JsonValue | null>,
+  ): Promise<{ readonly ok: true; readonly revision: number } | Refused>;
+  /** Only if nobody changed it meanwhile, where a revision is given. */
+  patch(
+    sessionKey: string,
+    namespace: string,
+    value: JsonValue | null,
+    options?: { readonly ifRevision?: number },
+  ): Promise<{ readonly ok: true; readonly revision: number } | Refused>;
+  /** Sessions that have a value there. Needs the grant `sessions.list`. */
+  list(
+    namespace: string,
+  ): Promise<readonly { readonly sessionKey: string; readonly value: JsonValue; readonly revision: number }[] | Refused>;
+}
+
+export interface Injection {
+  readonly sessionKey: string;
+  readonly text: string;
+  readonly idempotencyKey?: string;
+  readonly placement?: 'prepend_context' | 'append_context';
+  readonly ttlMs?: number;
+  readonly priority?: number;
+  readonly metadata?: JsonValue;
+}
+
+/** One that goes with a result, into the session of the call. */
+export type ResultInjection = Omit<Injection, 'sessionKey'>;
+
+export type Enqueued =
+  | { readonly enqueued: true; readonly id: string; readonly sessionKey: string }
+  | { readonly enqueued: false; readonly id: string; readonly sessionKey: string; readonly reason: string };
+
+/** What happens next in a session. */
+export interface SessionWorkflow {
+  /** Told to the agent once, in the next turn of the session. Needs the grant `prompt.inject`. */
+  enqueueNextTurnInjection(injection: Injection): Promise<Enqueued>;
+  /** One turn without a message, if something waits to be told or `force` is set. Needs the grant `turns.start`. */
+  continueAgent(request: {
+    readonly sessionKey: string;
+    readonly force?: boolean;
+  }): Promise<{ readonly ok: true; readonly runId?: string } | Refused>;
+  /** Tells every surface that a person is needed. Needs the grant `approvals.request`. */
+  notifyActionRequired(request: {
+    readonly sessionKey: string;
+    readonly title: string;
+    readonly actions?: readonly { readonly label: string; readonly actionId: string }[];
+  }): { readonly ok: true } | Refused;
+  /** A turn at a later time. Needs the grant `turns.schedule`. This gateway keeps no schedules yet: `unavailable`. */
+  scheduleSessionTurn(turn: ScheduledTurn): Promise<ScheduleOutcome>;
+  /** Takes turns back that this plugin has scheduled. Needs the grant `turns.schedule`. */
+  unscheduleSessionTurnsByTag(which: { readonly sessionKey: string; readonly tag: string }): Promise<UnscheduleOutcome>;
+  /** Files to where the session came from. Needs the grant `attachments.send`. This gateway has no channels yet: `unavailable`. */
+  sendSessionAttachment(attachment: SessionAttachment): Promise<AttachmentOutcome>;
+}
+
+export type Emitted = { readonly emitted: true; readonly stream: string } | { readonly emitted: false; readonly reason: string };
+
+export interface AgentEvents {
+  /** The stream is `<plugin id>` or begins with `<plugin id>.`. Needs the grant `events.emit`. */
+  emitAgentEvent(event: {
+    readonly runId: string;
+    readonly sessionKey: string;
+    readonly stream: string;
+    readonly data: JsonValue;
+  }): Emitted;
+}
+
+/** In memory, for as long as the run lasts. */
+export interface RunContext {
+  /** False when it was not kept: the run is over, or the value cannot be kept. */
+  setRunContext(patch: {
+    readonly runId: string;
+    readonly namespace: string;
+    readonly value?: JsonValue;
+    readonly unset?: boolean;
+  }): boolean;
+  getRunContext(place: { readonly runId: string; readonly namespace: string }): JsonValue | undefined;
+  clearRunContext(place: { readonly runId: string; readonly namespace?: string }): void;
+}
+
+/** This load of the plugin. */
+export interface PluginLifecycle {
+  /** Aborts when this load of the plugin ends. */
+  readonly signal: AbortSignal;
+  /** Called when this load ends, unless what is returned is called before. */
+  onDispose(undo: () => void): () => void;
+}

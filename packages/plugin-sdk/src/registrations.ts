@@ -1,0 +1,37 @@
+// What a plugin registers with. All of it works inside `register` and nowhere else: a call that comes later is refused, and
+// the refusal is on record.
+import type { Contribution, HookName } from '@tenon/protocol';
+import type {
+  EventSubscription,
+  GatewayMethod,
+  HookHandler,
+  HookOptions,
+  Lifecycle,
+  PluginCommand,
+  PluginTool,
+  Service,
+  SessionAction,
+  SessionExtension,
+  StartupCheck,
+  ToolPolicy,
+} from './contributions.ts';
+
+export interface Registrations {
+  on<Name extends HookName>(name: Name, handler: HookHandler<Name>, options?: HookOptions): void;
+  registerTrustedToolPolicy(policy: ToolPolicy): void;
+  registerTool(tool: PluginTool): void;
+  registerToolMetadata(metadata: Contribution<'toolMetadata'>): void;
+  registerCommand(command: PluginCommand): void;
+  registerService(service: Service): void;
+  registerGatewayMethod(method: GatewayMethod): void;
+  registerStartupCheck(check: StartupCheck): void;
+  readonly session: {
+    readonly state: { registerSessionExtension(extension: SessionExtension): void };
+    readonly controls: {
+      registerSessionAction(action: SessionAction): void;
+      registerControlUiDescriptor(descriptor: Contribution<'uiDescriptor'>): void;
+    };
+  };
+  readonly agent: { readonly events: { registerAgentEventSubscription(subscription: EventSubscription): void } };
+  readonly lifecycle: { registerRuntimeLifecycle(lifecycle: Lifecycle): void };
+}

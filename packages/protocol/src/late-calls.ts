@@ -1,0 +1,53 @@
+// Every call that a plugin can make for as long as it is loaded, by its place in the api: what it does, and what the operator
+// must have granted. Calls without a grant reach nothing but what is the plugin's own.
+import type { GrantName } from './grants.ts';
+
+interface LateCallSpec {
+  readonly summary: string;
+  readonly grant?: GrantName;
+  /** The call is checked and then not done: why. */
+  readonly notYet?: string;
+}
+
+const NO_SCHEDULES = 'this gateway keeps no schedules yet';
+
+export const lateCalls = {
+  'session.state.get': { summary: 'Read its own state in a session.' },
+  'session.state.update': { summary: 'Change its own state in a session, on the freshest value.' },
+  'session.state.patch': { summary: 'Set its own state in a session.' },
+  'session.state.list': { summary: 'List the sessions that have a value of its own.', grant: 'sessions.list' },
+  'session.workflow.enqueueNextTurnInjection': { summary: 'Tell the agent something in the next turn, once.', grant: 'prompt.inject' },
+  'session.workflow.continueAgent': { summary: 'Start a turn without a message.', grant: 'turns.start' },
+  'session.workflow.notifyActionRequired': { summary: 'Call for a person, on every surface.', grant: 'approvals.request' },
+  'session.workflow.scheduleSessionTurn': { summary: 'Start a turn at a later time.', grant: 'turns.schedule', notYet: NO_SCHEDULES },
+  'session.workflow.unscheduleSessionTurnsByTag': {
+    summary: 'Take back turns that it has scheduled.',
+    grant: 'turns.schedule',
+    notYet: NO_SCHEDULES,
+  },
+  'session.workflow.sendSessionAttachment': {
+    summary: 'Send files to where the session came from.',
+    grant: 'attachments.send',
+    notYet: 'this gateway has no channels to send files to yet',
+  },
+  'agent.events.emitAgentEvent': { summary: 'Say something in a stream of its own.', grant: 'events.emit' },
+  'runContext.setRunContext': { summary: 'Remember something for as long as a run lasts.' },
+  'runContext.getRunContext': { summary: 'Read what it remembers of a run.' },
+  'runContext.clearRunContext': { summary: 'Forget what it remembers of a run.' },
+  'lifecycle.onDispose': { summary: 'Be called when this load of it ends.' },
+  resolvePath: { summary: 'Make a path of its own folder whole.' },
+  'logger.debug': { summary: 'Write a log record under its name.' },
+  'logger.info': { summary: 'Write a log record under its name.' },
+  'logger.warn': { summary: 'Write a log record under its name.' },
+  'logger.error': { summary: 'Write a log record under its name.' },
+} as const satisfies Record<string, LateCallSpec>;
+
+export type LateCall = keyof typeof lateCalls;
+export type GrantedCall = { [Call in LateCall]: (typeof lateCalls)[Call] extends { grant: GrantName } ? Call : never }[LateCall];
+export type CallNotYet = { [Call in LateCall]: (typeof lateCalls)[Call] extends { notYet: string } ? Call : never }[LateCall];
+
+export const lateCallNames = Object.keys(lateCalls) as LateCall[];
+
+export function lateCallRow(call: LateCall): LateCallSpec {
+  return lateCalls[call];
+}
