@@ -1,7 +1,6 @@
 // Tools and policies of plugins that hang, are cut off, or fight with each other, with a clock that the test moves.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonValue } from '@tenon/protocol';
 import type { PluginTool, ToolPolicy } from '@tenon/plugin-sdk';
 import { createEventFollowers } from '../../packages/gateway/src/agent/follow-events.ts';
 import { type PluginParts, pluginTools, TOOL_TIMEOUT_MS } from '../../packages/gateway/src/agent/plugin-tools.ts';
@@ -26,7 +25,8 @@ function open() {
     list: () => [],
     get: (id) => ({ name: id }),
     holds: (_, grant) => held.has(grant),
-    stateOf: async () => (): JsonValue | undefined => undefined,
+    stateOf: () => undefined,
+    openRuns: async () => [],
   };
   const add = (plugin: string, kind: 'tool' | 'toolPolicy' | 'eventSubscription', item: unknown) => {
     const added = registry.add({ plugin, pluginName: plugin, generation: 1 }, kind, item);

@@ -367,7 +367,7 @@ test('state is read, written, removed and listed, with a revision that only grow
   assert.deepEqual(await state.get(SESSION, 'box'), { value: { n: 1 }, revision: 1 });
   const stale = await state.patch(SESSION, 'box', { n: 9 }, { ifRevision: 0 });
   assert.equal(!stale.ok && stale.reason, 'conflict');
-  assert.deepEqual((await host.stateOf('one', SESSION))('box'), { n: 1 });
+  assert.deepEqual((await host.stateOf('one', SESSION))?.('box'), { n: 1 });
   assert.deepEqual(await state.list('box'), [{ sessionKey: SESSION, value: { n: 1 }, revision: 1 }]);
 
   await Promise.all(
@@ -445,7 +445,7 @@ test('no plugin reaches the namespace of another by any spelling', async () => {
     assert.throws(() => Object.assign(lastApi(world), { id: 'one' }));
     assert.throws(() => Object.assign(lastApi(world).session.state, { get: () => undefined }));
   }
-  assert.equal((await host.stateOf('one', SESSION))('box'), 'secret of one');
+  assert.equal((await host.stateOf('one', SESSION))?.('box'), 'secret of one');
 });
 
 test('values of absurd sizes and kinds meet a refusal, never a throw', async () => {
@@ -712,7 +712,7 @@ test('disabling removes what the plugin keeps, in the order of clean-up, whateve
   const { state } = await host.disable('one', { by });
   assert.equal(state, 'off');
   assert.deepEqual(world.notes, ['stop b', 'stop a', ['extension', 'disable', undefined], ['lifecycle', 'disable', undefined]]);
-  assert.equal((await host.stateOf('one', SESSION))('box'), undefined);
+  assert.equal((await host.stateOf('one', SESSION))?.('box'), undefined);
   assert.deepEqual((await world.store.read('injections.list', { key: SESSION })).injections, []);
   assert.ok(world.logged.some(({ pluginId, hookId }) => pluginId === 'one' && hookId === 'session:box'));
   assert.equal((await world.open()).get('one')?.state, 'off');
@@ -877,7 +877,7 @@ test('a change that is under way when the plugin is unloaded is not committed', 
   await host.reload('one', { by });
   answer.resolve('too late');
   for (const outcome of [await updating, await waiting]) assert.equal(!outcome.ok && outcome.reason, 'not-loaded');
-  assert.equal((await host.stateOf('one', SESSION))('box'), undefined);
+  assert.equal((await host.stateOf('one', SESSION))?.('box'), undefined);
 });
 
 test('a reload that fails leaves neither the old load nor half of the new one', async () => {

@@ -93,8 +93,9 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
   const counts = createCallCounts(clock);
   const caller = createPluginCaller({ clock, metrics, counts, reportFailure: (failure) => failures.push(failure) });
   const hookRegistry = createHookRegistry();
-  const hooks = createHookRunner({ registry: hookRegistry, caller, clock, metrics });
   let host: PluginHost | undefined;
+  const stateOf: PluginHost['stateOf'] = (plugin, sessionKey) => host?.stateOf(plugin, sessionKey);
+  const hooks = createHookRunner({ registry: hookRegistry, caller, clock, metrics, stateOf });
   return {
     home,
     place,

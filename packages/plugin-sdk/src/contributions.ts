@@ -15,9 +15,21 @@ import type {
 import type { ResultInjection } from './facades.ts';
 import type { CallContext, CleanupReason, Logger } from './values.ts';
 
+/** Passed to handlers that are about a session. */
+export interface SessionContext extends CallContext {
+  /** What the plugin itself keeps there, as it is now; undefined where the call is about no session. */
+  readonly getSessionExtension: (namespace: string) => JsonValue | undefined;
+}
+
+/** A turn that the plugin has asked for. */
+export interface OwnRun {
+  readonly runId: string;
+  readonly state: 'queued' | 'running';
+}
+
 export type HookHandler<Name extends HookName> = (
   event: HookEvent<Name>,
-  context: CallContext,
+  context: SessionContext,
 ) => HookResult<Name> | undefined | Promise<HookResult<Name> | undefined>;
 
 export interface HookOptions {
@@ -32,10 +44,14 @@ export interface SessionExtension extends Contribution<'sessionExtension'> {
   readonly cleanup?: (context: { readonly reason: CleanupReason; readonly sessionKey?: string }) => void | Promise<void>;
 }
 
-export interface ActionCall extends CallContext {
+export interface ActionCall extends SessionContext {
   readonly sessionKey: string;
   readonly agentId: string;
   readonly payload: JsonValue | undefined;
+  /** The turn that is at work in this session, if there is one. */
+  readonly runId?: string;
+  /** Turns of this session that the plugin has asked for and that have not ended. */
+  readonly openChildRuns: () => Promise<readonly OwnRun[]>;
   readonly client: { readonly scopes: readonly Scope[] };
   /** The state of the plugin in this session, fresh. */
   readonly state: (namespace: string) => JsonValue | undefined;
@@ -106,11 +122,13 @@ export type SessionsPatchExtensionResult =
     }
   | { readonly ok: false; readonly error: string };
 
-export interface ToolCall extends CallContext {
+export interface ToolCall extends SessionContext {
   readonly sessionKey: string;
   readonly agentId: string;
   readonly runId: string;
   readonly callId: string;
+  /** Turns of this session, beside this one, that the plugin has asked for and that have not ended. */
+  readonly openChildRuns: () => Promise<readonly OwnRun[]>;
   readonly onUpdate: (text: string) => void;
   readonly state: (namespace: string) => JsonValue | undefined;
 }
@@ -142,11 +160,11 @@ export interface ToolPolicy extends Contribution<'toolPolicy'> {
       readonly agentId: string;
       readonly risk: string;
     },
-    call: CallContext & { readonly state: (namespace: string) => JsonValue | undefined },
+    call: SessionContext & { readonly state: (namespace: string) => JsonValue | undefined },
   ) => PolicyDecision | undefined | Promise<PolicyDecision | undefined>;
 }
 
-export interface CommandCall extends CallContext {
+export interface CommandCall extends SessionContext {
   readonly sessionKey: string;
   readonly agentId: string;
   /** What was typed after the command. */
@@ -162,7 +180,7 @@ export interface PluginCommand extends Contribution<'command'> {
 }
 
 export interface EventSubscription extends Contribution<'eventSubscription'> {
-  readonly handle: (event: RunStream, call: CallContext) => void | Promise<void>;
+  readonly handle: (event: RunStream, call: SessionContext) => void | Promise<void>;
 }
 
 export interface Lifecycle extends Contribution<'lifecycle'> {

@@ -2,6 +2,7 @@
 // on. One that waits already is not asked for again, so that pressing a button twice is one turn.
 import { GatewayError } from '@tenon/protocol';
 import type { Refused } from '@tenon/plugin-sdk';
+import { pluginPrincipal } from '../host/own-runs.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { WriteArgs } from '../store/operations.ts';
@@ -24,7 +25,7 @@ export function continuationOf({ sessionKey, runId, plugin, pluginName, at }: Co
     content: [{ type: 'text', text: `(${pluginName}: go on.)` }],
     mode: 'collect',
     trigger: 'plugin',
-    principal: principalOf(plugin),
+    principal: pluginPrincipal(plugin),
     options: {},
     at,
   };
@@ -33,11 +34,7 @@ export function continuationOf({ sessionKey, runId, plugin, pluginName, at }: Co
 /** One of the same plugin that waits already: it is the one that was asked for. */
 export async function queuedContinuation(store: Store, sessionKey: string, plugin: string): Promise<string | undefined> {
   const { runs } = await store.read('runs.queued', { key: sessionKey });
-  return runs.find(({ run, principal }) => run.trigger === 'plugin' && principal === principalOf(plugin))?.run.runId;
-}
-
-function principalOf(plugin: string): string {
-  return `plugin:${plugin}`;
+  return runs.find(({ run, principal }) => run.trigger === 'plugin' && principal === pluginPrincipal(plugin))?.run.runId;
 }
 
 export interface ContinueDeps {

@@ -2,6 +2,7 @@
 // what it cannot keep up with and slows nobody; what it is given is frozen and its own.
 import type { RunStream } from '@tenon/protocol';
 import { createObserverLanes } from '../host/observer-lanes.ts';
+import { callWithState } from '../host/own-state.ts';
 import { freezeDeep } from '../host/plain-data.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../kernel/metrics.ts';
@@ -41,7 +42,14 @@ export function createEventFollowers({ clock, metrics, plugins }: FollowDeps): E
       if (!plugins.holds(each.plugin, 'events.follow')) continue;
       lanes.add(each.plugin, PLACE, () =>
         each.isLive
-          ? caller.call({ plugin: each.plugin, place: PLACE, timeoutMs: TIMEOUT_MS }, each.item.handle, event, ignore)
+          ? callWithState(caller, plugins.stateOf, {
+              where: { plugin: each.plugin, place: PLACE, timeoutMs: TIMEOUT_MS },
+              code: each.item.handle,
+              argument: event,
+              accept: ignore,
+              sessionKey: event.sessionKey,
+              isLive: () => each.isLive,
+            })
           : undefined,
       );
     }

@@ -83,10 +83,16 @@ export function openAgents(options: AgentOptions): AgentParts {
   const { home, settings, store, clock, log, metrics } = options;
   const hookRegistry = createHookRegistry();
   const reportFailure = (failure: PluginFailure) => log.warn(failure, 'a plugin failed');
+  let plugins: PluginParts | undefined;
   const counts = createCallCounts(clock);
   const caller = createPluginCaller({ clock, metrics, reportFailure, counts });
-  const hooks = createHookRunner({ registry: hookRegistry, caller, clock, metrics });
-  let plugins: PluginParts | undefined;
+  const hooks = createHookRunner({
+    registry: hookRegistry,
+    caller,
+    clock,
+    metrics,
+    stateOf: (plugin, sessionKey) => plugins?.stateOf(plugin, sessionKey),
+  });
   let followers: EventFollowers | undefined;
   const tools = openTools({
     clock,

@@ -6,7 +6,7 @@ import type { RegisteredItem } from '../host/contribution-registry.ts';
 import { copyPlain, freezeDeep } from '../host/plain-data.ts';
 import type { WriteArgs } from '../store/operations.ts';
 import { pluginFailed, requireScopes } from './plugin-commands.ts';
-import type { PluginParts } from './plugin-tools.ts';
+import { type PluginParts, readState } from './plugin-tools.ts';
 import { frozenCopy, putsOf } from './session-actions.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -48,7 +48,7 @@ export async function askExtension(
 ): Promise<{ fields: Fields; plugin: NonNullable<WriteArgs<'sessions.patch'>['plugin']> }> {
   const { plugin, key: action, item } = registered;
   const entry = freezeDeep({ ...session, ...fields }) as Session;
-  const state = await plugins.stateOf(plugin, session.key);
+  const state = await readState(plugins, plugin, session.key);
   const answer = await plugins.caller.call(
     { plugin, place: 'sessions_patch', timeoutMs: TIMEOUT_MS },
     (given: unknown, own) =>

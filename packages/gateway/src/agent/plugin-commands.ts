@@ -10,7 +10,7 @@ import { randomId } from '../kernel/ids.ts';
 import type { Store } from '../store/store.ts';
 import { agentIdOf } from './agents.ts';
 import { continuationOf, queuedContinuation } from './continue-agent.ts';
-import type { PluginParts } from './plugin-tools.ts';
+import { type PluginParts, readState } from './plugin-tools.ts';
 import type { Turns } from './service.ts';
 
 export interface CommandCall {
@@ -77,7 +77,7 @@ export async function runPluginCommand(
 ): Promise<CommandReply> {
   const { sessionKey, principal } = call;
   requireScopes(`/${item.name}`, scopesOf(item), principal.held);
-  const state = await plugins.stateOf(plugin, sessionKey);
+  const state = await readState(plugins, plugin, sessionKey);
   const answer = await plugins.caller.call(
     { plugin, place: 'command', timeoutMs: TIMEOUT_MS },
     (args: string, own) =>
@@ -87,6 +87,7 @@ export async function runPluginCommand(
         args,
         client: { scopes: [...principal.held] },
         state,
+        getSessionExtension: state,
         get signal() {
           return own.signal;
         },

@@ -1,11 +1,13 @@
 // Tools of plugins, as tools of the agent: what they would do is their arguments, shown whole, and running them is a call
 // of the plugin with a deadline. Whatever the plugin does wrong is a result that names it.
-import { ImageBlock, type JsonObject, type JsonValue, matches, TextBlock, type ToolInfo } from '@tenon/protocol';
+import { ImageBlock, type JsonObject, matches, TextBlock, type ToolInfo } from '@tenon/protocol';
 import type { PluginTool, ToolOutput as SdkOutput } from '@tenon/plugin-sdk';
 import { Type, type TObject } from 'typebox';
 import type { Answer, PluginCaller } from '../host/call-plugin.ts';
 import type { ContributionRegistry, RegisteredItem } from '../host/contribution-registry.ts';
 import { compileSchema } from '../host/json-schema.ts';
+import type { OwnRun } from '../host/own-runs.ts';
+import { NOTHING_KEPT, type ReadState, type StateOf } from '../host/own-state.ts';
 import { copyPlain } from '../host/plain-data.ts';
 import { takeJson } from '../host/plugin-json.ts';
 import type { Agent } from './agents.ts';
@@ -21,14 +23,31 @@ export interface PluginParts {
   get(plugin: string): { readonly name: string } | undefined;
   /** Whether the operator has granted it, now. */
   holds(plugin: string, grant: string): boolean;
-  /** What the plugin keeps in the session, as it is now. */
-  stateOf(plugin: string, sessionKey: string): Promise<(namespace: string) => JsonValue | undefined>;
+  /** What the plugin keeps in the session, as it is now; undefined where it keeps nothing in any. */
+  readonly stateOf: StateOf;
+  /** Turns of this session that the plugin has asked for and that have not ended. */
+  openRuns(plugin: string, sessionKey: string): Promise<readonly OwnRun[]>;
 }
 
 /** A tool may wait for a service that is far away; a turn may not wait for ever. */
 export const TOOL_TIMEOUT_MS = 120_000;
 const MAX_TEXT = 1_048_576;
 const SUBJECT_CHARS = 120;
+
+/** What the plugin reads of its own in this session; fails where the store does. */
+export async function readState(plugins: Pick<PluginParts, 'stateOf'>, plugin: string, sessionKey: string): Promise<ReadState> {
+  return (await plugins.stateOf(plugin, sessionKey)) ?? NOTHING_KEPT;
+}
+
+/** Turns that the plugin has asked for, but for the one that it is in. */
+export async function openChildRuns(
+  plugins: Pick<PluginParts, 'openRuns'>,
+  plugin: string,
+  sessionKey: string,
+  except?: string,
+): Promise<readonly OwnRun[]> {
+  return (await plugins.openRuns(plugin, sessionKey)).filter(({ runId }) => runId !== except);
+}
 
 const injectors = new WeakMap<PluginParts, { readonly generation: number; readonly ids: readonly string[] }>();
 
@@ -85,7 +104,7 @@ function makeTool(registered: RegisteredItem<'tool'>, plugins: PluginParts): Too
       async run({ signal, onUpdate }) {
         if (!registered.isLive || !plugins.holds(plugin, 'tools.register'))
           throw new ToolError('PLUGIN_GONE', `Plugin ${plugin} is no longer loaded, or may no longer give tools`);
-        const state = await plugins.stateOf(plugin, place.sessionKey);
+        const state = await readState(plugins, plugin, place.sessionKey);
         const { sessionKey, agentId, runId, callId } = place;
         let isOver = false;
         const answer = await plugins.caller.call(
@@ -97,6 +116,8 @@ function makeTool(registered: RegisteredItem<'tool'>, plugins: PluginParts): Too
               runId,
               callId,
               state,
+              getSessionExtension: state,
+              openChildRuns: () => openChildRuns(plugins, plugin, sessionKey, runId),
               get signal() {
                 return call.signal;
               },

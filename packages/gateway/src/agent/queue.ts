@@ -234,6 +234,7 @@ export function createTurnQueue({ store, clock, log, runTurn, maxActive }: Queue
     accepted,
     abort,
     wait,
+    running: (key) => lanes.get(key)?.leadRunId,
     stopFor(principal) {
       for (const lane of lanes.values()) if (lane?.principal === principal) lane.control.stop(REVOKED);
     },

@@ -18,6 +18,8 @@ export interface Turns {
   accepted(sessionKey: string): void;
   /** Stops the running turn of the session, or one run, running or queued; gives the runs that were stopped, once they have ended. */
   abort(sessionKey: string, runId?: string): Promise<string[]>;
+  /** The run of the turn that is at work in the session here, if there is one. */
+  running(sessionKey: string): string | undefined;
   /** The credential was revoked: turns that serve it stop. */
   stopFor(principal: string): void;
   /** Resolves when the run has ended or the time is over. `text` is what the agent said last in it. */

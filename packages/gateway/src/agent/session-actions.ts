@@ -12,7 +12,7 @@ import type { WriteArgs } from '../store/operations.ts';
 import { agentIdOf } from './agents.ts';
 import { continuationOf } from './continue-agent.ts';
 import { requireScopes } from './plugin-commands.ts';
-import type { PluginParts } from './plugin-tools.ts';
+import { openChildRuns, type PluginParts, readState } from './plugin-tools.ts';
 
 const TIMEOUT_MS = 30_000;
 const MAX_REPLY = 65_536;
@@ -23,6 +23,8 @@ export interface ActionRequest {
   readonly sessionKey: string;
   readonly payload?: JsonValue;
   readonly held: ReadonlySet<Scope>;
+  /** The turn that runs in the session. */
+  readonly runId?: string;
 }
 
 const closed = { additionalProperties: false };
@@ -78,12 +80,12 @@ function checkPayload(item: object, schema: unknown, payload: JsonValue | undefi
 /** Asks the plugin, and says what is to be committed. Contract: throws only GatewayError. */
 export async function performAction(
   registered: RegisteredItem<'sessionAction'>,
-  { sessionKey, payload, held }: ActionRequest,
+  { sessionKey, payload, held, runId }: ActionRequest,
   plugins: PluginParts,
   at: number,
 ): Promise<WriteArgs<'plugins.act'>> {
   const { plugin, pluginName, key: action, item } = registered;
-  const state = await plugins.stateOf(plugin, sessionKey);
+  const state = await readState(plugins, plugin, sessionKey);
   const answer = await plugins.caller.call(
     { plugin, place: 'session_action', timeoutMs: TIMEOUT_MS },
     (given: JsonValue | undefined, own) =>
@@ -93,6 +95,9 @@ export async function performAction(
         payload: given,
         client: { scopes: [...held] },
         state,
+        getSessionExtension: state,
+        ...(runId === undefined ? {} : { runId }),
+        openChildRuns: () => openChildRuns(plugins, plugin, sessionKey, runId),
         get signal() {
           return own.signal;
         },
@@ -128,18 +133,18 @@ export async function performAction(
     throw new GatewayError('PLUGIN', `${pluginName} wants the agent to go on, and has not been granted turns.start; nothing was changed`, {
       details: { code: 'NOT_GRANTED', plugin, grant: 'turns.start' },
     });
-  const runId = continueAgent ? `p${randomId()}` : undefined;
+  const nextRunId = continueAgent ? `p${randomId()}` : undefined;
   return {
     ...nothing,
     puts: putsOf(statePatch, plugin, plugins),
     drafts: reply === undefined || reply === '' ? [] : [{ type: 'custom', customType: 'reply', data: { plugin, text: reply } }],
-    ...(runId === undefined ? {} : { run: continuationOf({ sessionKey, runId, plugin, pluginName, at }) }),
+    ...(nextRunId === undefined ? {} : { run: continuationOf({ sessionKey, runId: nextRunId, plugin, pluginName, at }) }),
     answer: {
       ok: true,
       ...(result === undefined ? {} : { result }),
       ...(reply === undefined ? {} : { reply }),
       ...(continueAgent === undefined ? {} : { continueAgent }),
-      ...(runId === undefined ? {} : { runId }),
+      ...(nextRunId === undefined ? {} : { runId: nextRunId }),
     },
   };
 }

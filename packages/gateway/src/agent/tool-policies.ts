@@ -5,7 +5,7 @@ import { type ApprovalRequest, type JsonObject, matches } from '@tenon/protocol'
 import type { PolicyDecision } from '@tenon/plugin-sdk';
 import { Type } from 'typebox';
 import { copyPlain } from '../host/plain-data.ts';
-import type { PluginParts } from './plugin-tools.ts';
+import { type PluginParts, readState } from './plugin-tools.ts';
 import type { Tool } from './tools/tool.ts';
 
 const TIMEOUT_MS = 5_000;
@@ -35,13 +35,14 @@ export async function judgeByPolicies(call: Judged, plugins: PluginParts): Promi
   let approval: PolicyApproval | undefined;
   for (const { item, plugin, isLive } of plugins.registry.all('toolPolicy')) {
     if (!isLive || (item.matcher && !item.matcher.includes(tool.name))) continue;
-    const state = await plugins.stateOf(plugin, sessionKey).catch(() => undefined);
+    const state = await readState(plugins, plugin, sessionKey).catch(() => undefined);
     if (!state) return failed(plugin);
     const answer = await plugins.caller.call(
       { plugin, place: 'tool_policy', timeoutMs: TIMEOUT_MS },
       (event: Parameters<typeof item.evaluate>[0], own) =>
         item.evaluate(event, {
           state,
+          getSessionExtension: state,
           get signal() {
             return own.signal;
           },

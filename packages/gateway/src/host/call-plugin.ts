@@ -1,7 +1,7 @@
 // The one function through which code of a plugin is called: hooks, and later tools, commands and actions. It keeps the
 // deadline, catches what is thrown, checks what is answered, counts, and names the plugin. What goes wrong comes back as
 // a value. A deadline ends our waiting, not the plugin's work; a loop that never yields stops the whole process.
-import { visible } from '@tenon/protocol';
+import { type JsonValue, visible } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import { createDeadlines } from './deadlines.ts';
@@ -18,6 +18,8 @@ export interface PluginPlace {
 export interface PluginCall extends PluginPlace {
   /** Aborts when nobody waits for the answer any more. Made when it is first asked for. */
   readonly signal: AbortSignal;
+  /** What the plugin itself keeps in the session that the call is about; nothing where it is about none. */
+  readonly getSessionExtension: (namespace: string) => JsonValue | undefined;
 }
 
 export type PluginCode<Argument> = (argument: Argument, call: PluginCall) => unknown;
@@ -171,6 +173,10 @@ class Call implements PluginCall {
     this.plugin = plugin;
     this.place = place;
     this.timeoutMs = timeoutMs;
+  }
+
+  getSessionExtension(_namespace: string): JsonValue | undefined {
+    return undefined;
   }
 
   get signal(): AbortSignal {

@@ -1,10 +1,12 @@
 // The host: finds the plugins of this gateway, and lets the operator switch them on and off, load them anew, grant, revoke
 // and set up. Changes are made one after another. What a load is stands in plugin-loads.ts, what is trusted in plugin-trust.ts.
-import { GatewayError, hookRow, isHookName, type JsonValue } from '@tenon/protocol';
+import { GatewayError, hookRow, isHookName } from '@tenon/protocol';
 import { createLanes } from '../kernel/lane.ts';
 import { createContributionRegistry } from './contribution-registry.ts';
 import { discoverPlugins, type NotFit } from './discover.ts';
 import { infoOf, infoOfRejected, type Known, newlyFound, OFF } from './known-plugin.ts';
+import { openRunsOf } from './own-runs.ts';
+import { createOwnStates } from './own-state.ts';
 import { freezeDeep } from './plain-data.ts';
 import { configFault } from './plugin-config.ts';
 import type { PluginHost, PluginHostOptions, PluginInfo } from './plugin-host.ts';
@@ -21,6 +23,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
   const uid = 'uid' in options ? options.uid : process.getuid?.();
   const registry = createContributionRegistry({ reserved: { tool: options.reservedTools ?? [] } });
   const runContexts = createRunContexts(clock);
+  const ownStates = createOwnStates(store, registry);
   const lanes = createLanes();
   const known = new Map<string, Known>();
   let rejected: readonly NotFit[] = [];
@@ -29,7 +32,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
   const trust = createPluginTrust({ store, clock, uid });
   const ends = createSessionEnds({ registry, caller, runContexts, log });
   const { bring, unload, leave, finishLeaving, settle } = createPluginLoads({
-    load: { ...options, registry, runContexts },
+    load: { ...options, registry, runContexts, ownStates },
     trust,
     caller,
     clock,
@@ -193,12 +196,8 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         return shown(plugin);
       }),
     holds: (plugin, grant) => known.get(plugin)?.load?.holds(grant) ?? false,
-    async stateOf(plugin, sessionKey) {
-      const { states } = await store.read('pluginState.ofSession', { key: sessionKey, pluginId: plugin });
-      const own = new Map<string, JsonValue>();
-      for (const { namespace, value } of states) own.set(namespace, freezeDeep(value));
-      return (namespace) => own.get(namespace);
-    },
+    stateOf: ownStates.of,
+    openRuns: (plugin, sessionKey) => openRunsOf(store, plugin, sessionKey),
     check: () => runStartupChecks(registry, caller),
     committed: ends.committed,
     settled: ends.settled,

@@ -1,6 +1,6 @@
 // The plugins of this gateway as the rest of it sees them: found, trusted, loaded as generations, and taken away again. What
 // they register stands in two registries that others read. `openPlugins` of open-plugins.ts makes one of these.
-import type { EventPayload, JsonObject, JsonValue, pluginStates, RunStream } from '@tenon/protocol';
+import type { EventPayload, JsonObject, pluginStates, RunStream } from '@tenon/protocol';
 import type { Refused } from '@tenon/plugin-sdk';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
@@ -11,6 +11,8 @@ import type { CallCounts, PlaceCounts } from './call-counts.ts';
 import type { PluginCaller } from './call-plugin.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
 import type { HookRegistry } from './hook-registry.ts';
+import type { OwnRun } from './own-runs.ts';
+import type { StateOf } from './own-state.ts';
 import type { Registration } from './plugin-load.ts';
 import type { ServiceState } from './plugin-services.ts';
 
@@ -74,8 +76,10 @@ export interface PluginHost {
   setConfig(id: string, config: JsonObject | null, options: By): Promise<PluginInfo>;
   /** Whether the plugin is loaded and holds the grant now. */
   holds(plugin: string, grant: string): boolean;
-  /** What the plugin keeps in this session, as it is now. Frozen. */
-  stateOf(plugin: string, sessionKey: string): Promise<(namespace: string) => JsonValue | undefined>;
+  /** What the plugin keeps in this session, as it is now; undefined where it keeps nothing in any. Frozen. */
+  readonly stateOf: StateOf;
+  /** Turns of this session that the plugin has asked for and that have not ended. */
+  openRuns(plugin: string, sessionKey: string): Promise<readonly OwnRun[]>;
   /** What the plugins' own start-up checks say. */
   check(): Promise<readonly { readonly plugin: string; readonly id: string; readonly ok: boolean; readonly message: string }[]>;
   /** From the store, after the commit: runs that end and sessions that are reset or deleted are cleaned up after. */

@@ -16,6 +16,7 @@ import type { Metrics } from '../kernel/metrics.ts';
 import type { Accept, Answer, PluginCaller } from './call-plugin.ts';
 import type { HookRegistry, Registered } from './hook-registry.ts';
 import { createObserverLanes } from './observer-lanes.ts';
+import { callWithState, type StateOf } from './own-state.ts';
 import { copyPlain, freezeDeep } from './plain-data.ts';
 
 export interface HookDone<Name extends HookName> {
@@ -78,6 +79,8 @@ export interface HookRunnerDeps {
   readonly caller: PluginCaller;
   readonly clock: Clock;
   readonly metrics: Metrics;
+  /** What plugins keep in sessions; without it, handlers read nothing. */
+  readonly stateOf?: StateOf;
 }
 
 type AnyEvent = HookEvent<HookName>;
@@ -85,7 +88,7 @@ type AnyOutcome = HookDone<HookName> | HookRefused<HookName> | HookClaimed<HookN
 
 const NOBODY: readonly string[] = Object.freeze([]);
 
-export function createHookRunner({ registry, caller, clock, metrics }: HookRunnerDeps): HookRunner {
+export function createHookRunner({ registry, caller, clock, metrics, stateOf }: HookRunnerDeps): HookRunner {
   const lanes = createObserverLanes({ clock, metrics, fail: caller.fail });
   const accepts = new Map<HookName, Accept<object | undefined>>();
 
@@ -98,9 +101,23 @@ export function createHookRunner({ registry, caller, clock, metrics }: HookRunne
     return accept;
   }
 
+  /** Calls one handler; with what its plugin keeps in the session, where that is so. */
+  function ask<Result>(each: Registered, event: AnyEvent, accept: Accept<Result>, signal?: AbortSignal) {
+    const { sessionKey } = event as { sessionKey?: string };
+    return callWithState(caller, stateOf, {
+      where: each,
+      code: each.handler,
+      argument: event,
+      accept,
+      signal,
+      sessionKey,
+      isLive: () => each.isLive,
+    });
+  }
+
   function observe(handlers: readonly Registered[], event: AnyEvent): void {
     for (const each of handlers) {
-      lanes.add(each.plugin, each.place, () => (each.isLive ? caller.call(each, each.handler, event, ignore) : undefined));
+      lanes.add(each.plugin, each.place, () => (each.isLive ? ask(each, event, ignore) : undefined));
     }
   }
 
@@ -108,7 +125,7 @@ export function createHookRunner({ registry, caller, clock, metrics }: HookRunne
     const failed: string[] = [];
     for (const each of handlers) {
       if (!each.isLive) continue;
-      const answer = await caller.call(each, each.handler, event, ignore);
+      const answer = await ask(each, event, ignore);
       if (!answer.ok) failed.push(each.plugin);
     }
     return { kind: 'done', event, by: NOBODY, failed };
@@ -158,21 +175,21 @@ export function createHookRunner({ registry, caller, clock, metrics }: HookRunne
       return undefined;
     }
 
-    function ask(each: Registered): Answer<object | undefined> | Promise<Answer<object | undefined>> {
+    function askNext(each: Registered): Answer<object | undefined> | Promise<Answer<object | undefined>> {
       if (signal?.aborted) return { ok: false, kind: 'aborted', message: 'the wait was aborted' };
-      return each.isLive ? caller.call(each, each.handler, current, accept, signal) : NO_OPINION;
+      return each.isLive ? ask(each, current, accept, signal) : NO_OPINION;
     }
 
     async function askRest(first: number, pending: Promise<Answer<object | undefined>>): Promise<AnyOutcome> {
       let end = take(handlers[first]!, await pending);
       for (let index = first + 1; end === undefined && index < handlers.length; index++) {
-        end = take(handlers[index]!, await ask(handlers[index]!));
+        end = take(handlers[index]!, await askNext(handlers[index]!));
       }
       return end ?? done();
     }
 
     for (const [index, each] of handlers.entries()) {
-      const answer = ask(each);
+      const answer = askNext(each);
       if (answer instanceof Promise) return askRest(index, answer);
       const end = take(each, answer);
       if (end) return end;

@@ -11,6 +11,7 @@ import type { Store } from '../store/store.ts';
 import type { PluginCaller } from './call-plugin.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
 import { barrier, refusalOf, refuse, take } from './late-call.ts';
+import type { OwnStates } from './own-state.ts';
 import { freezeDeep } from './plain-data.ts';
 import type { PluginLoad } from './plugin-load.ts';
 import { takeJson } from './plugin-json.ts';
@@ -20,6 +21,8 @@ export interface SessionStateDeps {
   readonly clock: Clock;
   readonly caller: PluginCaller;
   readonly registry: ContributionRegistry;
+  /** What it has written, for its own handlers that read. */
+  readonly ownStates: Pick<OwnStates, 'wrote'>;
 }
 
 type Written = { readonly ok: true; readonly revision: number } | Refused;
@@ -39,7 +42,7 @@ const Options = Type.Object(
 /** Places that the code running right now is changing: to wait for one of them inside would be to wait for oneself. */
 const changing = new AsyncLocalStorage<readonly string[]>();
 
-export function createSessionState(load: PluginLoad, { store, clock, caller, registry }: SessionStateDeps): SessionState {
+export function createSessionState(load: PluginLoad, { store, clock, caller, registry, ownStates }: SessionStateDeps): SessionState {
   const { plugin } = load.facts;
   const lanes = createLanes();
   let waiting = 0;
@@ -83,6 +86,7 @@ export function createSessionState(load: PluginLoad, { store, clock, caller, reg
       at,
       ...(ifRevision === undefined ? {} : { ifRevision }),
     });
+    ownStates.wrote(plugin, sessionKey, namespace, value);
     return { ok: true, revision };
   }
 

@@ -173,6 +173,7 @@ function createScriptedTurns(store: Store, clock: Clock, aborted: string[], scri
   }
 
   return {
+    running: () => undefined,
     accepted(sessionKey) {
       void store.read('runs.queued', { key: sessionKey }).then(({ runs }) => {
         for (const { run } of runs) {

@@ -47,7 +47,15 @@ export const pluginHandlers = {
 
   'plugins.sessionAction': ({ pluginId, actionId, sessionKey, payload }, context) => {
     const { commit, commitAfter, clock, plugins, principal, store, turns, lanes } = context;
-    const request = { pluginId, actionId, sessionKey, held: principal.held, ...(payload === undefined ? {} : { payload }) };
+    const running = turns.running(sessionKey);
+    const request = {
+      pluginId,
+      actionId,
+      sessionKey,
+      held: principal.held,
+      ...(running === undefined ? {} : { runId: running }),
+      ...(payload === undefined ? {} : { payload }),
+    };
     return commitAfter(async () => {
       await store.read('sessions.get', { key: sessionKey });
       const host = plugins();

@@ -1,0 +1,20 @@
+// Runs that a plugin has asked for: turns without a message of a person. They are told apart by whose request they serve.
+import type { Store } from '../store/store.ts';
+
+/** Whose request a run serves that a plugin asked for. */
+export function pluginPrincipal(plugin: string): string {
+  return `plugin:${plugin}`;
+}
+
+export interface OwnRun {
+  readonly runId: string;
+  readonly state: 'queued' | 'running';
+}
+
+/** Those of this session that the plugin has asked for and that have not ended, oldest first. */
+export async function openRunsOf(store: Store, plugin: string, sessionKey: string): Promise<readonly OwnRun[]> {
+  const { runs } = await store.read('runs.openIn', { key: sessionKey });
+  return runs.flatMap(({ run: { runId, state }, principal }) =>
+    principal === pluginPrincipal(plugin) && state !== 'ended' ? [Object.freeze({ runId, state })] : [],
+  );
+}
