@@ -265,6 +265,7 @@ export async function startGateway({
           turns,
           agents: agents.agents,
           models: agents.models,
+          plugins: () => host,
         },
       ),
       (opened) => opened.close(),

@@ -39,6 +39,7 @@ export type {
   StateValue,
 } from './facades.ts';
 export type { FlatRegistrations, FlatRuntime } from './flat.ts';
+export type { HttpRoute, HttpRouteAnswer, HttpRouteRequest } from './http-route.ts';
 export type { AttachmentOutcome, ScheduledTurn, ScheduleOutcome, SessionAttachment, UnscheduleOutcome } from './later.ts';
 export type { Registrations } from './registrations.ts';
 export type { CallContext, CleanupReason, Logger, Refused } from './values.ts';

@@ -15,6 +15,7 @@ import type {
   StartupCheck,
   ToolPolicy,
 } from './contributions.ts';
+import type { HttpRoute } from './http-route.ts';
 
 export interface Registrations {
   on<Name extends HookName>(name: Name, handler: HookHandler<Name>, options?: HookOptions): void;
@@ -24,6 +25,7 @@ export interface Registrations {
   registerCommand(command: PluginCommand): void;
   registerService(service: Service): void;
   registerGatewayMethod(method: GatewayMethod): void;
+  registerHttpRoute(route: HttpRoute): void;
   registerStartupCheck(check: StartupCheck): void;
   readonly session: {
     readonly state: { registerSessionExtension(extension: SessionExtension): void };

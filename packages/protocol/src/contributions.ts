@@ -13,6 +13,15 @@ export const ItemName = Type.String({
   description: 'up to 128 letters, digits, ., - and _, the first a letter or digit',
 });
 
+export const routeMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** Below `/plugins/<id>`. Nothing in it needs decoding, and no part of it leads upwards. */
+const RoutePath = Type.String({
+  pattern: '^/(?:[A-Za-z0-9][A-Za-z0-9._~-]*(?:/[A-Za-z0-9][A-Za-z0-9._~-]*)*)?$',
+  maxLength: 256,
+  description: 'such as / or /hooks/incoming: letters, digits, ., _, ~ and -, each part beginning with a letter or digit',
+});
+
 /** What every provider of models takes: one name that it refuses would end every turn of the agent. */
 const ToolItemName = Type.String({
   pattern: '^(?!(?:constructor|prototype)$)[A-Za-z][A-Za-z0-9_-]{0,63}$',
@@ -224,6 +233,26 @@ export const contributions = {
     key: 'name',
     unique: 'plugin',
     grant: 'gateway.methods',
+  },
+  httpRoute: {
+    summary: 'Answers web requests under `/plugins/<id>/`.',
+    schema: Type.Object(
+      {
+        path: RoutePath,
+        /** Without it, GET; GET includes HEAD. */
+        methods: Type.Optional(Type.Array(Type.Enum([...routeMethods]), { minItems: 1, maxItems: routeMethods.length, uniqueItems: true })),
+        /** `gateway`: a credential of the gateway is needed. `plugin`: whoever comes; the plugin looks who it is. */
+        auth: Type.Enum(['gateway', 'plugin']),
+        /** `prefix`: also everything below the path. */
+        match: Type.Optional(Type.Enum(['exact', 'prefix'])),
+        /** What the credential must hold; without it, `operator.write`. */
+        scope: Type.Optional(Type.String({ maxLength: 64 })),
+      },
+      closed,
+    ),
+    key: 'path',
+    unique: 'plugin',
+    grant: 'http.routes',
   },
   service: {
     summary: 'Runs in the background while the plugin is loaded.',

@@ -23,6 +23,7 @@ export {
   contributions,
   ItemName,
   rejections,
+  routeMethods,
   StatePlace,
   UiAction,
   UiBlock,

@@ -15,6 +15,7 @@ import {
 import type {
   EventSubscription,
   GatewayMethod,
+  HttpRoute,
   Lifecycle,
   PluginCommand,
   PluginTool,
@@ -25,6 +26,7 @@ import type {
   StartupCheck,
   ToolPolicy,
 } from '@tenon/plugin-sdk';
+import { isBelow } from './find-route.ts';
 import { compileSchema } from './json-schema.ts';
 import { copyPlain } from './plain-data.ts';
 
@@ -45,6 +47,7 @@ export interface Items {
   readonly eventSubscription: EventSubscription;
   readonly lifecycle: Lifecycle;
   readonly gatewayMethod: GatewayMethod;
+  readonly httpRoute: HttpRoute;
   readonly service: Service;
   readonly startupCheck: StartupCheck;
 }
@@ -103,6 +106,7 @@ const handlersOf: Readonly<Record<ContributionKind, readonly string[]>> = {
   eventSubscription: ['handle'],
   lifecycle: ['cleanup?'],
   gatewayMethod: ['handler'],
+  httpRoute: ['handler'],
   service: ['start', 'stop?'],
   startupCheck: ['check'],
 };
@@ -144,6 +148,7 @@ export function createContributionRegistry({ reserved = {} }: RegistryOptions = 
         : { code: 'TAKEN', message: `"${same}" belongs to plugin ${other.plugin}` };
     }
     if (new Set(names.map(folded)).size < names.length) return { code: 'DUPLICATE', message: `"${key}" has one name twice` };
+    if (kind === 'httpRoute') return routeClash(owner, item as HttpRoute);
     return kind === 'sessionExtension' ? slotClash(item as SessionExtension) : undefined;
   }
 
@@ -154,6 +159,15 @@ export function createContributionRegistry({ reserved = {} }: RegistryOptions = 
     }
     const other = listOf('sessionExtension').find(({ item }) => (item as SessionExtension).sessionEntrySlotKey === slot);
     return other && { code: 'TAKEN', message: `the slot "${slot}" belongs to plugin ${other.plugin}` };
+  }
+
+  /** One path, one answer to who may come: a route inside another one is guarded as that one is. */
+  function routeClash(owner: ItemOwner, route: HttpRoute): Omit<Rejection, 'ok' | 'key'> | undefined {
+    const other = listOf('httpRoute').find(({ plugin, item }) => {
+      const one = item as HttpRoute;
+      return plugin === owner.plugin && one.auth !== route.auth && (isBelow(route.path, one) || isBelow(one.path, route));
+    });
+    return other && { code: 'DUPLICATE', message: `it overlaps with "${other.key}", which has another auth` };
   }
 
   function listOf(kind: ContributionKind): readonly Entry[] {
@@ -242,10 +256,10 @@ function beyondSchema(kind: ContributionKind, data: Record<string, unknown>): st
   const { type = 'object' } = (data.parameters ?? {}) as { type?: unknown };
   if (kind === 'tool' && type !== 'object') return 'tool/parameters must have the type "object"';
   if (kind === 'uiDescriptor') return beyondDescriptor(data as unknown as Contribution<'uiDescriptor'>);
-  if (kind !== 'gatewayMethod' || data.scope === undefined) return undefined;
-  return (scopeNames as readonly unknown[]).includes(data.scope)
-    ? undefined
-    : `gatewayMethod/scope must be one of ${scopeNames.join(', ')}`;
+  if (kind === 'httpRoute' && data.auth === 'plugin' && data.scope !== undefined)
+    return 'httpRoute/scope is for routes with auth "gateway"';
+  if ((kind !== 'gatewayMethod' && kind !== 'httpRoute') || data.scope === undefined) return undefined;
+  return (scopeNames as readonly unknown[]).includes(data.scope) ? undefined : `${kind}/scope must be one of ${scopeNames.join(', ')}`;
 }
 
 /** A control does one thing, and what only one surface or one kind of block can show stands nowhere else. */

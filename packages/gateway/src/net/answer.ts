@@ -62,8 +62,9 @@ const openAiTypes: Readonly<Record<number, string>> = { 401: 'authentication_err
 export function send(request: IncomingMessage, response: ServerResponse, answer: Answer, clock: Clock): void {
   const { status, type, body, nonce, headers } = answer;
   if (status >= 400) response.setHeader('connection', 'close');
-  response.writeHead(status, { ...securityHeaders(nonce), ...headers, 'content-type': type, 'content-length': Buffer.byteLength(body) });
-  if (request.method !== 'HEAD') response.write(body);
+  const content = hasNoContent(status) ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(body) };
+  response.writeHead(status, { ...securityHeaders(nonce), ...headers, ...content });
+  if (request.method !== 'HEAD' && !hasNoContent(status)) response.write(body);
   if (status < 400 || request.complete || request.destroyed) {
     response.end();
     return;
@@ -78,4 +79,8 @@ export function send(request: IncomingMessage, response: ServerResponse, answer:
   const cut = clock.after(limits.closeGraceMs.value, finish);
   request.once('end', finish);
   request.once('close', finish);
+}
+
+function hasNoContent(status: number): boolean {
+  return status === 204 || status === 205 || status === 304;
 }

@@ -7,8 +7,10 @@ import { HttpError } from './answer.ts';
 
 export interface BodyRow {
   readonly maxBytes: number;
-  /** Content types that it may have. */
-  readonly types: readonly string[];
+  /** How long it may take to arrive; without it, what strangers or credentials have. */
+  readonly timeoutMs?: number;
+  /** Content types that it may have; `any`: whatever it is, it is given on as it came. */
+  readonly types: readonly string[] | 'any';
 }
 
 export interface HeldBody {
@@ -89,6 +91,7 @@ function collect(request: IncomingMessage, clock: Clock, timeoutMs: number, take
 }
 
 function checkType({ headers }: IncomingMessage, { types }: BodyRow): void {
+  if (types === 'any') return;
   const [essence = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
   const charset = parameters.map((parameter) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(parameter)?.[1]).find(Boolean) ?? 'utf-8';
   if (!types.includes(essence.trim()) || (charset !== 'utf-8' && charset !== 'utf8'))

@@ -1,9 +1,10 @@
-// The HTTP side of the port: gate → row → credential → body → handler → one catch → answer. Paths are matched exactly: one
+// The HTTP side of the port: gate → row → credential → body → handler → one catch → answer. Paths are matched as they are: one
 // that needs decoding is no path of ours.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError, limits } from '@tenon/protocol';
+import { PLUGIN_PATHS } from '../host/find-route.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Incidents } from '../rpc/incidents.ts';
@@ -12,36 +13,45 @@ import { type Answer, fromError, HttpError, send } from './answer.ts';
 import { authorize } from './authorize.ts';
 import { type Bodies, createBodies, hasBody } from './body.ts';
 import { securityHeaders } from './headers.ts';
+import { createPluginRoutes } from './plugin-routes.ts';
 import type { Call, HttpDeps, Route, Routes } from './route.ts';
 import { createRoutes } from './routes.ts';
 
 export function createHttpHandler(deps: HttpDeps): (request: IncomingMessage, response: ServerResponse) => void {
   const routes = createRoutes(deps);
   const bodies = createBodies(deps);
+  const ofPlugin = createPluginRoutes(deps);
   deps.metrics.describe('tenon_http_requests_total', 'HTTP requests by route and status.');
   return (request, response) => {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
-    answer(request, response, path, { deps, routes, bodies })
+    answer(request, response, path, { deps, routes, ofPlugin, bodies })
       .catch((error: unknown) => refuse(error, path, deps))
       .then((result) => {
         const status = String(result?.status ?? response.statusCode);
-        deps.metrics.count('tenon_http_requests_total', { route: Object.hasOwn(routes, path) ? path : 'other', status });
+        deps.metrics.count('tenon_http_requests_total', { route: routeLabel(path, routes), status });
         if (result && !response.headersSent && !response.destroyed) send(request, response, result, deps.clock);
       });
   };
 }
 
+/** From a closed set: whoever asks for made-up paths must not make up labels. */
+function routeLabel(path: string, routes: Routes): string {
+  if (Object.hasOwn(routes, path)) return path;
+  return path.startsWith(PLUGIN_PATHS) ? PLUGIN_PATHS : 'other';
+}
+
 interface Parts {
   readonly deps: HttpDeps;
   readonly routes: Routes;
+  readonly ofPlugin: (path: string) => Route | undefined;
   readonly bodies: Bodies;
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, path: string, parts: Parts): Promise<Answer | undefined> {
-  const { deps, routes, bodies } = parts;
+  const { deps, routes, ofPlugin, bodies } = parts;
   const address = bucketOf(request.socket.remoteAddress);
   checkGate(request, address, deps);
-  const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
+  const route = Object.hasOwn(routes, path) ? routes[path] : ofPlugin(path);
   if (hasBody(request) && route?.body === undefined) {
     deps.incidents.record('http.body', address);
     throw new GatewayError('TOO_LARGE', 'No page here takes a body');
@@ -49,7 +59,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, path: 
   const found = route ?? (await pageRoute(request, path, deps));
   if (!found) throw new GatewayError('NOT_FOUND', 'There is no such page');
   checkMethod(request, found);
-  if (found.method === 'POST' && deps.isDraining())
+  if (found.method !== 'GET' && deps.isDraining())
     throw new GatewayError('UNAVAILABLE', 'The gateway is stopping', { retryAfterMs: 1000, details: { code: 'STOPPING' } });
 
   const leaving = new AbortController();
@@ -57,8 +67,9 @@ async function answer(request: IncomingMessage, response: ServerResponse, path: 
   const { searchParams: query } = new URL(request.url ?? '', 'http://gateway');
   const call = { request, response, path, query, address, gone: leaving.signal };
   // The credential before the body: a stranger's is not read.
+  if (found.scope === 'none') found.admit?.(address);
   const principal = found.scope === 'none' ? undefined : await authorize(request, address, found, deps);
-  const timeoutMs = principal ? limits.httpBodyTimeoutMs.value : limits.handshakeTimeoutMs.value;
+  const timeoutMs = found.body?.timeoutMs ?? (principal ? limits.httpBodyTimeoutMs.value : limits.handshakeTimeoutMs.value);
   const held = found.body && (await readBody(call, found.body, timeoutMs, deps, bodies));
   try {
     const full: Call = { ...call, body: held?.bytes ?? Buffer.alloc(0) };
@@ -84,9 +95,10 @@ async function pageRoute({ headers }: IncomingMessage, path: string, { page }: H
 }
 
 function checkMethod({ method }: IncomingMessage, route: Route): void {
-  if (method === route.method || (method === 'HEAD' && route.method === 'GET')) return;
-  const allow = route.method === 'GET' ? 'GET, HEAD' : route.method;
-  throw new HttpError(405, 'INVALID_REQUEST', `Only ${route.method}`, { headers: { allow } });
+  const taken = typeof route.method === 'string' ? [route.method] : route.method;
+  if (taken.includes(method === 'HEAD' ? 'GET' : (method ?? ''))) return;
+  const allow = taken.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each])).join(', ');
+  throw new HttpError(405, 'INVALID_REQUEST', `Only ${taken.join(', ')}`, { headers: { allow } });
 }
 
 async function readBody(call: Omit<Call, 'body'>, row: NonNullable<Route['body']>, timeoutMs: number, deps: HttpDeps, bodies: Bodies) {

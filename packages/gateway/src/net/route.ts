@@ -2,6 +2,7 @@
 // scope, a body of an allowed type within its limit.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Scope } from '@tenon/protocol';
+import type { PluginParts } from '../agent/plugin-tools.ts';
 import type { Agents, Turns } from '../agent/service.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
@@ -19,6 +20,9 @@ import type { Authenticator } from './auth.ts';
 import type { BodyRow } from './body.ts';
 import type { Gate } from './gate.ts';
 import type { PageFiles } from './page-files.ts';
+
+/** What the routes of plugins are found in and called with. */
+export type RoutePlugins = Pick<PluginParts, 'registry' | 'caller' | 'holds'>;
 
 export interface HttpDeps {
   readonly gate: Gate;
@@ -39,6 +43,8 @@ export interface HttpDeps {
   readonly turns: Turns;
   readonly agents: Agents;
   readonly models: Models;
+  /** For the routes of plugins. */
+  readonly plugins: () => RoutePlugins;
   /** Off loopback, what tells something about the inside needs a token. */
   readonly metricsNeedToken: boolean;
   readonly version: string;
@@ -67,12 +73,14 @@ type Answered = Answer | undefined | Promise<Answer | undefined>;
 
 interface RouteRow {
   /** GET includes HEAD. */
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | readonly string[];
   readonly body?: BodyRow;
 }
 
 export interface OpenRoute extends RouteRow {
   readonly scope: 'none';
+  /** Refuses by throwing, before the body is read. */
+  readonly admit?: (address: string) => void;
   handle(call: Call, deps: HttpDeps): Answered;
 }
 
@@ -84,6 +92,7 @@ export interface GuardedRoute extends RouteRow {
 }
 
 export type Route = OpenRoute | GuardedRoute;
-export type Routes = Readonly<Record<string, Route>>;
+/** Those of the gateway itself, by path; each takes one method. */
+export type Routes = Readonly<Record<string, Route & { readonly method: 'GET' | 'POST' }>>;
 
 export const JSON_TYPES = ['application/json'] as const;

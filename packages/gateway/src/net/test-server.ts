@@ -17,6 +17,7 @@ import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { createAuthenticator } from './auth.ts';
 import { createPageFiles } from './page-files.ts';
+import type { RoutePlugins } from './route.ts';
 import { type NetServer, openNetServer } from './server.ts';
 
 /** What a run says, and how it ends. Nothing: it goes on until it is stopped. */
@@ -66,8 +67,10 @@ export async function openTestServer({
   clock = systemClock,
   page,
   warnings = [],
+  plugins = noPlugins,
 }: {
   clock?: Clock;
+  plugins?: () => RoutePlugins;
   page?: string;
   warnings?: readonly string[];
 } = {}): Promise<TestServer> {
@@ -101,6 +104,7 @@ export async function openTestServer({
       connections,
       health: createHealthBoard({ clock, startedAt: 0, onChange: () => {} }),
       ready: () => ({ ok: true }),
+      plugins,
       metricsNeedToken: false,
       version: '0.0.0',
       warnings,
@@ -141,6 +145,10 @@ export async function openTestServer({
     },
   };
   return world;
+}
+
+function noPlugins(): RoutePlugins {
+  throw new Error('this test has no plugins');
 }
 
 /** Real runs in a real store; what happens in between is the script. */
