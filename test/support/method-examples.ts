@@ -93,6 +93,8 @@ export const examples: Examples = {
     return { key: await newSession(world), pluginId: 'everything', namespace: 'box', value: world.next() };
   },
   'hooks.status': () => ({}),
+  'hooks.trace.record': async (world) => ({ sessionKey: await newSession(world), turns: 1 }),
+  'hooks.trace': async (world) => ({ sessionKey: await newSession(world) }),
 };
 
 async function enablePlugin({ admin }: World): Promise<void> {

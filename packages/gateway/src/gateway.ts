@@ -183,6 +183,7 @@ export async function startGateway({
         log,
         metrics,
         publish: (said) => hub.publish('agent', said),
+        traced: (more) => hub.publish('hooks.traced', more),
         gatewayUrl: () => net?.url ?? '',
         gatewayPort: () => net?.port,
         health: () => health.snapshot().problems?.map(({ part, reason }) => `${part}: ${reason}`) ?? [],

@@ -146,6 +146,12 @@ export const events = {
       closed,
     ),
   },
+  'hooks.traced': {
+    summary: 'There is more in the trace of a session, or its recording has ended: read on with `hooks.trace`.',
+    scope: 'operator.admin',
+    durable: false,
+    payload: Type.Object({ sessionKey: SessionKey, seq: Count }, closed),
+  },
   'device.pair.requested': {
     summary: 'A device asks to be let in.',
     scope: 'operator.pairing',

@@ -81,6 +81,7 @@ export { Session, sessionFields, SessionStatus, sessionStatuses } from './sessio
 export { RunStream, runPhases } from './run-stream.ts';
 export { isSettingName, settingNames, settingRow, settings, type SettingName, type Settings, type SettingValue } from './settings.ts';
 export { ClientInfo, Health, PresenceEntry, Status } from './status.ts';
+export { TraceChange, traceOutcomes, TraceRecord, type TraceOutcome } from './trace.ts';
 export { EffectiveTool, SandboxState, ToolInfo } from './tool.ts';
 export {
   AssistantMessage,

@@ -92,6 +92,13 @@ export const limits = {
   pluginInjections: { value: 32, unit: 'count', summary: 'What one plugin has queued for the next turn of one session.' },
   pluginGrants: { value: 512, unit: 'count', summary: 'Grants that one plugin holds.' },
   pluginConfigBytes: { value: 262_144, unit: 'bytes', summary: 'The configuration of one plugin, as JSON.' },
+  traceSessions: { value: 16, unit: 'count', summary: 'Sessions whose plugins are recorded, or have been and can still be read.' },
+  traceRecords: { value: 2_000, unit: 'count', summary: 'What is kept of one of them; the oldest makes room.' },
+  traceBytes: { value: 2_097_152, unit: 'bytes', summary: 'The same, as JSON.' },
+  traceTurns: { value: 100, unit: 'count', summary: 'Turns of one recording.' },
+  traceMs: { value: 3_600_000, unit: 'ms', summary: 'How long a recording lasts at most, and how long it can be read afterwards.' },
+  traceChanges: { value: 32, unit: 'count', summary: 'Changes that are listed of one call.' },
+  traceValueChars: { value: 512, unit: 'count', summary: 'Characters of one value in the trace; the rest is cut off.' },
   pageSize: { value: 200, unit: 'count', summary: 'Rows of one page of a list.' },
 } as const satisfies Record<string, LimitSpec>;
 

@@ -8,6 +8,7 @@ import { pluginMethods } from './methods/plugins.ts';
 import type { MethodSpec } from './methods/row.ts';
 import { sessionMethods } from './methods/sessions.ts';
 import { systemMethods } from './methods/system.ts';
+import { traceMethods } from './methods/trace.ts';
 import { transcriptMethods } from './methods/transcripts.ts';
 
 export const methods = {
@@ -18,6 +19,7 @@ export const methods = {
   ...agentMethods,
   ...accessMethods,
   ...pluginMethods,
+  ...traceMethods,
 } satisfies Record<string, MethodSpec>;
 
 export type MethodName = keyof typeof methods;

@@ -3748,6 +3748,126 @@ public enum ToolResultMessageContentItem: Codable, Hashable, Sendable {
     }
 }
 
+public struct TraceChange: Codable, Hashable, Sendable {
+    public let path: String
+    public let before: JsonValue?
+    public let after: JsonValue?
+
+    public init(
+        path: String,
+        before: JsonValue? = nil,
+        after: JsonValue? = nil
+    ) {
+        self.path = path
+        self.before = before
+        self.after = after
+    }
+}
+
+public struct TraceRecord: Codable, Hashable, Sendable {
+    public let seq: Int
+    public let at: Int
+    public let sessionKey: SessionKey
+    public let runId: String?
+    public let dispatch: Int
+    public let place: String
+    public let plugin: String
+    public let order: Int
+    public let priority: Int?
+    public let durationMs: Double
+    public let outcome: TraceRecordOutcome
+    public let reason: String?
+    public let changes: [TraceChange]?
+    public let moreChanges: Int?
+
+    public init(
+        seq: Int,
+        at: Int,
+        sessionKey: SessionKey,
+        runId: String? = nil,
+        dispatch: Int,
+        place: String,
+        plugin: String,
+        order: Int,
+        priority: Int? = nil,
+        durationMs: Double,
+        outcome: TraceRecordOutcome,
+        reason: String? = nil,
+        changes: [TraceChange]? = nil,
+        moreChanges: Int? = nil
+    ) {
+        self.seq = seq
+        self.at = at
+        self.sessionKey = sessionKey
+        self.runId = runId
+        self.dispatch = dispatch
+        self.place = place
+        self.plugin = plugin
+        self.order = order
+        self.priority = priority
+        self.durationMs = durationMs
+        self.outcome = outcome
+        self.reason = reason
+        self.changes = changes
+        self.moreChanges = moreChanges
+    }
+}
+
+public enum TraceRecordOutcome: RawRepresentable, Codable, Hashable, Sendable {
+    case unchanged
+    case changed
+    case refused
+    case claimed
+    case failed
+    case timedOut
+    case aborted
+    case dropped
+    case skipped
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [TraceRecordOutcome] = [.unchanged, .changed, .refused, .claimed, .failed, .timedOut, .aborted, .dropped, .skipped]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "unchanged": self = .unchanged
+        case "changed": self = .changed
+        case "refused": self = .refused
+        case "claimed": self = .claimed
+        case "failed": self = .failed
+        case "timed-out": self = .timedOut
+        case "aborted": self = .aborted
+        case "dropped": self = .dropped
+        case "skipped": self = .skipped
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .unchanged: return "unchanged"
+        case .changed: return "changed"
+        case .refused: return "refused"
+        case .claimed: return "claimed"
+        case .failed: return "failed"
+        case .timedOut: return "timed-out"
+        case .aborted: return "aborted"
+        case .dropped: return "dropped"
+        case .skipped: return "skipped"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
 public struct TreeNode: Codable, Hashable, Sendable {
     public let id: String
     public let parentId: Nullable<String>
@@ -6959,6 +7079,90 @@ public struct HooksStatusResultHooksItemHandlersItem: Codable, Hashable, Sendabl
     }
 }
 
+/// `hooks.trace.record`: Record what plugins do in a session: in the next `turns` turns, or until it is switched off, for an hour at most. Kept in memory only.
+public struct HooksTraceRecordParams: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let turns: Int?
+    public let off: Bool?
+    public let idempotencyKey: String?
+
+    public init(
+        sessionKey: SessionKey,
+        turns: Int? = nil,
+        off: Bool? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.sessionKey = sessionKey
+        self.turns = turns
+        self.off = off
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct HooksTraceRecordResult: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let recording: Bool
+    public let turnsLeft: Int?
+    public let until: Int?
+
+    public init(
+        sessionKey: SessionKey,
+        recording: Bool,
+        turnsLeft: Int? = nil,
+        until: Int? = nil
+    ) {
+        self.sessionKey = sessionKey
+        self.recording = recording
+        self.turnsLeft = turnsLeft
+        self.until = until
+    }
+}
+
+/// `hooks.trace`: What was recorded: which handler ran when, for how long, what it changed, what was refused and why. Oldest first.
+public struct HooksTraceParams: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let runId: String?
+    public let after: Int?
+    public let limit: Int?
+
+    public init(
+        sessionKey: SessionKey,
+        runId: String? = nil,
+        after: Int? = nil,
+        limit: Int? = nil
+    ) {
+        self.sessionKey = sessionKey
+        self.runId = runId
+        self.after = after
+        self.limit = limit
+    }
+}
+
+public struct HooksTraceResult: Codable, Hashable, Sendable {
+    public let recording: Bool
+    public let turnsLeft: Int?
+    public let until: Int?
+    public let records: [TraceRecord]
+    public let dropped: Int
+    public let next: Int?
+
+    public init(
+        recording: Bool,
+        turnsLeft: Int? = nil,
+        until: Int? = nil,
+        records: [TraceRecord],
+        dropped: Int,
+        next: Int? = nil
+    ) {
+        self.recording = recording
+        self.turnsLeft = turnsLeft
+        self.until = until
+        self.records = records
+        self.dropped = dropped
+        self.next = next
+    }
+}
+
 /// `connect.challenge`: Sent when a socket opens: the nonce that a device signs.
 public struct ConnectChallengeEvent: Codable, Hashable, Sendable {
     public let nonce: String
@@ -7377,6 +7581,20 @@ public struct ActionRequiredEventActionsItem: Codable, Hashable, Sendable {
     ) {
         self.label = label
         self.actionId = actionId
+    }
+}
+
+/// `hooks.traced`: There is more in the trace of a session, or its recording has ended: read on with `hooks.trace`.
+public struct HooksTracedEvent: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let seq: Int
+
+    public init(
+        sessionKey: SessionKey,
+        seq: Int
+    ) {
+        self.sessionKey = sessionKey
+        self.seq = seq
     }
 }
 
@@ -7847,6 +8065,18 @@ public enum GatewayMethods {
         public typealias Result = HooksStatusResult
         public static let name = "hooks.status"
     }
+    /// Record what plugins do in a session: in the next `turns` turns, or until it is switched off, for an hour at most. Kept in memory only.
+    public enum HooksTraceRecord: GatewayMethod {
+        public typealias Params = HooksTraceRecordParams
+        public typealias Result = HooksTraceRecordResult
+        public static let name = "hooks.trace.record"
+    }
+    /// What was recorded: which handler ran when, for how long, what it changed, what was refused and why. Oldest first.
+    public enum HooksTrace: GatewayMethod {
+        public typealias Params = HooksTraceParams
+        public typealias Result = HooksTraceResult
+        public static let name = "hooks.trace"
+    }
 }
 
 /// An event with its typed payload; one that is newer than these models is kept whole.
@@ -7865,6 +8095,7 @@ public enum GatewayEvent: Hashable, Sendable {
     case approvalRequested(ApprovalRequestedEvent)
     case approvalResolved(ApprovalResolvedEvent)
     case actionRequired(ActionRequiredEvent)
+    case hooksTraced(HooksTracedEvent)
     case devicePairRequested(DevicePairRequestedEvent)
     case devicePairResolved(DevicePairResolvedEvent)
     case unknown(EventFrame)
@@ -7886,6 +8117,7 @@ public enum GatewayEvent: Hashable, Sendable {
         case "approval.requested": self = .approvalRequested(try payload.decode(ApprovalRequestedEvent.self))
         case "approval.resolved": self = .approvalResolved(try payload.decode(ApprovalResolvedEvent.self))
         case "action.required": self = .actionRequired(try payload.decode(ActionRequiredEvent.self))
+        case "hooks.traced": self = .hooksTraced(try payload.decode(HooksTracedEvent.self))
         case "device.pair.requested": self = .devicePairRequested(try payload.decode(DevicePairRequestedEvent.self))
         case "device.pair.resolved": self = .devicePairResolved(try payload.decode(DevicePairResolvedEvent.self))
         default: self = .unknown(frame)

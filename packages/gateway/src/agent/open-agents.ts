@@ -6,6 +6,7 @@ import { createPluginCaller, type PluginFailure } from '../host/call-plugin.ts';
 import { createHookRegistry, type HookRegistry } from '../host/hook-registry.ts';
 import type { PluginHostOptions } from '../host/plugin-host.ts';
 import { createHookRunner, type HookRunner } from '../host/run-hook.ts';
+import { createTrace, type Trace, type TraceDeps } from '../host/trace.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Metrics } from '../kernel/metrics.ts';
@@ -44,6 +45,7 @@ export interface AgentOptions {
   readonly metrics: Metrics;
   /** To every client that may see it. */
   readonly publish: (said: RunStream) => void;
+  readonly traced: TraceDeps['tell'];
   readonly gatewayUrl: () => string;
   readonly gatewayPort: () => number | undefined;
   readonly health: () => readonly string[];
@@ -52,6 +54,7 @@ export interface AgentOptions {
 export interface AgentParts {
   readonly hookRegistry: HookRegistry;
   readonly hooks: HookRunner;
+  readonly trace: Trace;
   readonly models: Models;
   readonly agents: AgentBook;
   /** Those of the gateway and of the plugins that are loaded now. */
@@ -85,7 +88,8 @@ export function openAgents(options: AgentOptions): AgentParts {
   const reportFailure = (failure: PluginFailure) => log.warn(failure, 'a plugin failed');
   let plugins: PluginParts | undefined;
   const counts = createCallCounts(clock);
-  const caller = createPluginCaller({ clock, metrics, reportFailure, counts });
+  const trace = createTrace({ clock, tell: options.traced });
+  const caller = createPluginCaller({ clock, metrics, reportFailure, counts, trace });
   const hooks = createHookRunner({
     registry: hookRegistry,
     caller,
@@ -184,6 +188,7 @@ export function openAgents(options: AgentOptions): AgentParts {
   return {
     hookRegistry,
     hooks,
+    trace,
     models,
     agents,
     allTools,
@@ -224,6 +229,7 @@ export function openAgents(options: AgentOptions): AgentParts {
       approvals.committed(batch);
       turns.committed(batch);
       wake.committed(batch);
+      trace.committed(batch);
     },
     async close() {
       approvals.close();

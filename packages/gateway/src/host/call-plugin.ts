@@ -1,7 +1,7 @@
 // The one function through which code of a plugin is called: hooks, and later tools, commands and actions. It keeps the
 // deadline, catches what is thrown, checks what is answered, counts, and names the plugin. What goes wrong comes back as
 // a value. A deadline ends our waiting, not the plugin's work; a loop that never yields stops the whole process.
-import { type JsonValue, visible } from '@tenon/protocol';
+import { type JsonValue, type TraceOutcome, visible } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import { createDeadlines } from './deadlines.ts';
@@ -44,7 +44,8 @@ export type Accept<Result> = (raw: unknown) => { readonly value: Result } | { re
 export interface PluginCaller {
   /**
    * Contract: neither throws nor rejects. The answer is a promise only if the plugin returned one. What arrives after the
-   * deadline, or after the signal, is discarded.
+   * deadline, or after the signal, is discarded. `about` is an object of the gateway that names the session and the run, and
+   * is the same for all calls of one occasion; without it, the argument is taken for it. Only the trace looks at it.
    */
   call<Argument, Result>(
     where: PluginPlace,
@@ -52,9 +53,12 @@ export interface PluginCaller {
     argument: Argument,
     accept: Accept<Result>,
     signal?: AbortSignal,
+    about?: object,
   ): Answer<Result> | Promise<Answer<Result>>;
   /** Counts and reports a failure that was found after the answer. */
   fail(where: Pick<PluginPlace, 'plugin' | 'place'>, kind: FailureKind, message: string): Answer<never> & { ok: false };
+  /** Where to say what came of an answer. */
+  readonly trace: CallTrace;
 }
 
 /** Is told how calls went. */
@@ -65,16 +69,51 @@ export interface CallObserver {
   failed(where: Pick<PluginPlace, 'plugin' | 'place'>, kind: FailureKind): void;
 }
 
+/** What came of an answer. */
+export interface Effect {
+  /** Without it, what the answer alone tells. `changed` is `unchanged` where nothing differs. */
+  readonly outcome?: TraceOutcome;
+  readonly reason?: string;
+  /** What the handler worked on and what was made of its answer: what differs is recorded. */
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+/** One call that is recorded, while it lasts. */
+export interface TracedCall {
+  ended(answer: Answer<unknown>, durationMs: number): void;
+}
+
+/** The side of those who call plugin code. Contract: nothing here throws. */
+export interface CallTrace {
+  /** Whether anything is recorded anywhere. While it is not, nothing else here need be called. */
+  readonly isOn: boolean;
+  /**
+   * A call begins. `about` names session and run, and stands for what several handlers take part in: those that are about
+   * the same object are one dispatch. Undefined when the session is not recorded.
+   */
+  began(where: TracedPlace, about: unknown): TracedCall | undefined;
+  /** What was made of an answer, in place of what the answer alone tells. */
+  became(answer: Answer<unknown>, effect: Effect): void;
+  /** Somebody who would have been called was not. */
+  passedOver(where: TracedPlace, about: unknown, outcome: TraceOutcome, reason: string): void;
+}
+
+export type TracedPlace = Pick<PluginPlace, 'plugin' | 'place'> & { readonly priority?: number };
+
+const noTrace: CallTrace = { isOn: false, began: () => undefined, became() {}, passedOver() {} };
+
 export interface PluginCallerDeps {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly reportFailure: (failure: PluginFailure) => void;
   readonly counts?: CallObserver;
+  readonly trace?: CallTrace;
 }
 
 const MESSAGE_LENGTH = 512;
 
-export function createPluginCaller({ clock, metrics, reportFailure, counts }: PluginCallerDeps): PluginCaller {
+export function createPluginCaller({ clock, metrics, reportFailure, counts, trace = noTrace }: PluginCallerDeps): PluginCaller {
   const deadlines = createDeadlines(clock);
   metrics.describe('tenon_plugin_calls_total', 'Calls of plugin code, by plugin and place.');
   metrics.describe('tenon_plugin_failures_total', 'Calls of plugin code that failed, by plugin, place and kind.');
@@ -124,17 +163,21 @@ export function createPluginCaller({ clock, metrics, reportFailure, counts }: Pl
     });
   }
 
-  function counted<Result>(where: PluginPlace, began: number, answer: Answer<Result>): Answer<Result> {
-    counts?.ended(where, answer, clock.monotonic() - began);
+  function counted<Result>(where: PluginPlace, began: number, answer: Answer<Result>, traced: TracedCall | undefined): Answer<Result> {
+    const durationMs = clock.monotonic() - began;
+    counts?.ended(where, answer, durationMs);
+    traced?.ended(answer, durationMs);
     return answer;
   }
 
   return {
-    call(where, code, argument, accept, signal) {
+    trace,
+    call(where, code, argument, accept, signal, about) {
+      const traced = trace.isOn ? trace.began(where, about ?? argument) : undefined;
       const began = clock.monotonic();
       const answer = answerOf(where, code, argument, accept, signal);
-      if (answer instanceof Promise) return answer.then((late) => counted(where, began, late));
-      return counted(where, began, answer);
+      if (answer instanceof Promise) return answer.then((late) => counted(where, began, late, traced));
+      return counted(where, began, answer, traced);
     },
     fail(where, kind, message) {
       counts?.failed(where, kind);

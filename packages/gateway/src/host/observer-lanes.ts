@@ -5,8 +5,8 @@ import type { Metrics } from '../kernel/metrics.ts';
 import type { PluginCaller } from './call-plugin.ts';
 
 export interface ObserverLanes {
-  /** Runs it now, later, or not at all. `work` must not throw or reject. */
-  add(plugin: string, place: string, work: () => unknown): void;
+  /** Runs it now or later; false when it is dropped. `work` must not throw or reject. */
+  add(plugin: string, place: string, work: () => unknown): boolean;
   /** Waits until every lane is empty, but not longer. Says how many observers had not finished. */
   drain(budgetMs: number): Promise<{ readonly unfinished: number }>;
 }
@@ -67,14 +67,15 @@ export function createObserverLanes({ clock, metrics, fail }: Deps): ObserverLan
         metrics.count('tenon_plugin_observers_dropped_total', { plugin, place });
         if (!lane.isOverflowing) fail({ plugin, place }, 'dropped', `${QUEUED_OBSERVERS} observers wait already; more are dropped`);
         lane.isOverflowing = true;
-        return;
+        return false;
       }
       if (lane.running >= CONCURRENT_OBSERVERS || lane.queue.length > 0) {
         lane.queue.push(work);
-        return;
+        return true;
       }
       start(plugin, lane, work);
       next(plugin, lane);
+      return true;
     },
     drain(budgetMs) {
       const unfinished = () => [...lanes.values()].reduce((sum, lane) => sum + lane.running + lane.queue.length, 0);

@@ -89,6 +89,8 @@ export interface StatefulCall<Argument, Result> {
   readonly signal?: AbortSignal | undefined;
   /** Where it happens; without it, there is no state. */
   readonly sessionKey: string | undefined;
+  /** For the trace; without it, the argument. */
+  readonly about?: object;
   /** Asked again when the state has been read: the handler may be gone by then. */
   readonly isLive: () => boolean;
 }
@@ -97,17 +99,24 @@ export interface StatefulCall<Argument, Result> {
 export function callWithState<Argument, Result>(
   caller: PluginCaller,
   stateOf: StateOf | undefined,
-  { where, code, argument, accept, signal, sessionKey, isLive }: StatefulCall<Argument, Result>,
+  { where, code, argument, accept, signal, sessionKey, about, isLive }: StatefulCall<Argument, Result>,
 ): Answer<Result | undefined> | Promise<Answer<Result | undefined>> {
   const pending = sessionKey === undefined ? undefined : stateOf?.(where.plugin, sessionKey);
-  if (!pending) return caller.call(where, code, argument, accept, signal);
+  if (!pending) return caller.call(where, code, argument, accept, signal, about);
   return pending.then(
     (state) => {
-      if (!isLive()) return { ok: true, value: undefined };
+      if (!isLive()) {
+        caller.trace.passedOver(where, about ?? argument, 'skipped', 'its plugin was unloaded, or lost the right to take part');
+        return { ok: true, value: undefined };
+      }
       if (signal?.aborted) return { ok: false, kind: 'aborted', message: 'the wait was aborted' };
-      return caller.call(where, (given: Argument, call) => code(given, withState(call, state)), argument, accept, signal);
+      return caller.call(where, (given: Argument, call) => code(given, withState(call, state)), argument, accept, signal, about);
     },
-    () => caller.fail(where, 'dropped', 'what it keeps in the session could not be read, so it was not asked'),
+    () => {
+      const failed = caller.fail(where, 'dropped', 'what it keeps in the session could not be read, so it was not asked');
+      caller.trace.passedOver(where, about ?? argument, 'dropped', failed.message);
+      return failed;
+    },
   );
 }
 

@@ -13,7 +13,7 @@ import {
 } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../kernel/metrics.ts';
-import type { Accept, Answer, PluginCaller } from './call-plugin.ts';
+import type { Accept, Answer, Effect, PluginCaller } from './call-plugin.ts';
 import type { HookRegistry, Registered } from './hook-registry.ts';
 import { createObserverLanes } from './observer-lanes.ts';
 import { callWithState, type StateOf } from './own-state.ts';
@@ -91,6 +91,7 @@ const NOBODY: readonly string[] = Object.freeze([]);
 export function createHookRunner({ registry, caller, clock, metrics, stateOf }: HookRunnerDeps): HookRunner {
   const lanes = createObserverLanes({ clock, metrics, fail: caller.fail });
   const accepts = new Map<HookName, Accept<object | undefined>>();
+  const { trace } = caller;
 
   function acceptOf(name: HookName, row: HookSpec): Accept<object | undefined> {
     let accept = accepts.get(name);
@@ -102,7 +103,7 @@ export function createHookRunner({ registry, caller, clock, metrics, stateOf }: 
   }
 
   /** Calls one handler; with what its plugin keeps in the session, where that is so. */
-  function ask<Result>(each: Registered, event: AnyEvent, accept: Accept<Result>, signal?: AbortSignal) {
+  function ask<Result>(each: Registered, event: AnyEvent, accept: Accept<Result>, signal?: AbortSignal, about: AnyEvent = event) {
     const { sessionKey } = event as { sessionKey?: string };
     return callWithState(caller, stateOf, {
       where: each,
@@ -111,20 +112,29 @@ export function createHookRunner({ registry, caller, clock, metrics, stateOf }: 
       accept,
       signal,
       sessionKey,
+      about,
       isLive: () => each.isLive,
     });
   }
 
   function observe(handlers: readonly Registered[], event: AnyEvent): void {
     for (const each of handlers) {
-      lanes.add(each.plugin, each.place, () => (each.isLive ? ask(each, event, ignore) : undefined));
+      const isTaken = lanes.add(each.plugin, each.place, () => (each.isLive ? ask(each, event, ignore) : skip(each, event)));
+      if (!isTaken && trace.isOn) trace.passedOver(each, event, 'dropped', 'too many observers of its plugin wait already');
     }
+  }
+
+  function skip(each: Registered, event: AnyEvent): undefined {
+    if (trace.isOn) trace.passedOver(each, event, 'skipped', 'its plugin was unloaded, or lost the right to take part');
   }
 
   async function observeInTurn(handlers: readonly Registered[], event: AnyEvent): Promise<AnyOutcome> {
     const failed: string[] = [];
     for (const each of handlers) {
-      if (!each.isLive) continue;
+      if (!each.isLive) {
+        skip(each, event);
+        continue;
+      }
       const answer = await ask(each, event, ignore);
       if (!answer.ok) failed.push(each.plugin);
     }
@@ -154,6 +164,13 @@ export function createHookRunner({ registry, caller, clock, metrics, stateOf }: 
 
     /** Takes one answer; what it returns ends the hook. */
     function take(each: Registered, answer: Answer<object | undefined>): AnyOutcome | undefined {
+      const before = current;
+      const end = judge(each, answer);
+      if (trace.isOn) trace.became(answer, effectOf(answer, before, current, end));
+      return end;
+    }
+
+    function judge(each: Registered, answer: Answer<object | undefined>): AnyOutcome | undefined {
       const { plugin } = each;
       if (!answer.ok) return answer.kind === 'aborted' ? abortedAt(plugin) : failedBy(plugin, answer.message);
       const result = answer.value as HookResult<HookName>;
@@ -176,8 +193,13 @@ export function createHookRunner({ registry, caller, clock, metrics, stateOf }: 
     }
 
     function askNext(each: Registered): Answer<object | undefined> | Promise<Answer<object | undefined>> {
-      if (signal?.aborted) return { ok: false, kind: 'aborted', message: 'the wait was aborted' };
-      return each.isLive ? ask(each, current, accept, signal) : NO_OPINION;
+      if (signal?.aborted) {
+        if (trace.isOn) trace.passedOver(each, event, 'aborted', 'the wait was aborted before it was asked');
+        return { ok: false, kind: 'aborted', message: 'the wait was aborted' };
+      }
+      if (each.isLive) return ask(each, current, accept, signal, event);
+      skip(each, event);
+      return NO_OPINION;
     }
 
     async function askRest(first: number, pending: Promise<Answer<object | undefined>>): Promise<AnyOutcome> {
@@ -215,6 +237,14 @@ export function createHookRunner({ registry, caller, clock, metrics, stateOf }: 
       run(name, event as unknown as AnyEvent, options?.signal) as HookOutcome<Name> | Promise<HookOutcome<Name>>,
     drain: lanes.drain,
   };
+}
+
+/** What the trace is told of an answer that was taken. */
+function effectOf(answer: Answer<unknown>, before: AnyEvent, after: AnyEvent, end: AnyOutcome | undefined): Effect {
+  if (!answer.ok) return end?.kind === 'refused' ? { reason: `${answer.message}; on failure this hook refuses` } : {};
+  if (end?.kind === 'claimed') return { outcome: 'claimed', before: {}, after: end.result };
+  if (end?.kind === 'refused') return end.result ? { outcome: 'refused', reason: end.reason } : { outcome: 'failed', reason: end.reason };
+  return { outcome: 'changed', before, after };
 }
 
 const NO_OPINION = { ok: true, value: undefined } as const;

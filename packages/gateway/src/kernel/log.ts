@@ -2,6 +2,7 @@
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
+import { logRedaction } from './redact.ts';
 
 export type Log = Logger;
 
@@ -43,7 +44,7 @@ export function openLogBook(options: LogOptions): LogBook {
       messageKey: 'message',
       errorKey: 'error',
       formatters: { level: (level) => ({ level }) },
-      redact: { paths: ['token', 'auth', '*.token', '*.auth', 'params.auth', 'secret', '*.secret', 'url.password'], censor: '***' },
+      redact: logRedaction,
     },
     {
       write(text: string) {

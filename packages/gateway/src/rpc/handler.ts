@@ -20,7 +20,7 @@ import type { TokenMint } from './token-mint.ts';
 export interface Services
   extends Pick<
     AgentParts,
-    'hooks' | 'models' | 'agents' | 'allTools' | 'turns' | 'transcripts' | 'commands' | 'sandbox' | 'execPolicy' | 'endJobs'
+    'hooks' | 'trace' | 'models' | 'agents' | 'allTools' | 'turns' | 'transcripts' | 'commands' | 'sandbox' | 'execPolicy' | 'endJobs'
   > {
   readonly store: Store;
   readonly clock: Clock;

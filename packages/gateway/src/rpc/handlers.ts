@@ -6,6 +6,7 @@ import { chatHandlers } from './methods/chat.ts';
 import { pluginHandlers } from './methods/plugins.ts';
 import { sessionHandlers } from './methods/sessions.ts';
 import { systemHandlers } from './methods/system.ts';
+import { traceHandlers } from './methods/trace.ts';
 import { transcriptHandlers } from './methods/transcripts.ts';
 
 export const handlers: Handlers = {
@@ -16,4 +17,5 @@ export const handlers: Handlers = {
   ...agentHandlers,
   ...accessHandlers,
   ...pluginHandlers,
+  ...traceHandlers,
 };

@@ -1,0 +1,35 @@
+// What must not be written down, wherever something is kept for people to read: fields whose name says that they hold a
+// secret, and texts that look like one. The log and the trace of plugins both go by it.
+
+export const CENSORED = '***';
+
+/** As the log knows them: at the top of a record and one level below it. */
+const LOGGED = ['token', 'auth', 'secret', 'password', 'apiKey', 'authorization', 'cookie'] as const;
+
+export const logRedaction = { paths: LOGGED.flatMap((name) => [name, `*.${name}`]), censor: CENSORED };
+
+const SECRET_NAME =
+  /(?:^auth|token|api_?key|access_?key|private_?key|password|passwd|passphrase|secret|secrets|authorization|cookie|credential|credentials)$/;
+
+/** `apiKey`, `API_KEY`, `x-api-key`, `refreshToken`; not `maxTokens`, which is an amount. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name.toLowerCase().replaceAll('-', '_'));
+}
+
+const SHAPES: readonly (readonly [RegExp, string])[] = [
+  [/\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${CENSORED}`],
+  [/\b(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abeprs]|AKIA|AIza)[-_]?[A-Za-z0-9_-]{12,}/g, CENSORED],
+  [
+    /\b((?:[a-z]{1,24}[_-]){0,4}(?:token|api[_-]?key|password|passwd|secret|authorization))(["']?\s*[=:]\s*["']?)[^\s"',;&]{4,}/gi,
+    `$1$2${CENSORED}`,
+  ],
+  [/(\b[a-z][a-z0-9+.-]{0,24}:\/\/[^\s/:@]{0,256}):[^\s/@]{1,256}@/gi, `$1:${CENSORED}@`],
+  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, CENSORED],
+];
+
+/** The text without what looks like a secret. Before it is cut: half a key is a key too. */
+export function hideSecrets(text: string): string {
+  let clean = text;
+  for (const [shape, shown] of SHAPES) clean = clean.replace(shape, shown);
+  return clean;
+}
