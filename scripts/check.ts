@@ -14,6 +14,7 @@ const steps: Readonly<Record<string, readonly string[]>> = {
   'page types': [tool('tsc'), '-p', 'packages/control-ui'],
   layers: script('scripts/layers.ts'),
   protocol: script('scripts/generate-protocol.ts', '--check'),
+  'plugin sdk': script('scripts/plugin-sdk-api.ts', '--check'),
   docs: script('scripts/docs.ts'),
   dependencies: script('scripts/dependencies.ts'),
 };

@@ -1,7 +1,7 @@
 // The tables as JSON Schema (draft-07). One document describes any frame; its `definitions` hold everything that has a name
 // on the wire. Another holds the events and results of hooks. The Swift models and the reference docs are made from these
 // documents, so they cannot disagree.
-import { eventName, paramsName, resultName, type ProtocolTables, type Schema } from './tables.ts';
+import { contributionName, eventName, paramsName, resultName, type ProtocolTables, type Schema } from './tables.ts';
 
 export interface JsonSchema {
   readonly $ref?: string;
@@ -74,6 +74,20 @@ export function createHookDocument(tables: ProtocolTables): ProtocolDocument {
     title: 'Hooks',
     description: 'Events and results of the hooks of the Tenon gateway. Generated from packages/protocol; do not edit.',
     definitions: reachable(definitions, own),
+  };
+}
+
+/** What plugins register: the data of each kind. */
+export function createContributionDocument(tables: ProtocolTables): ProtocolDocument {
+  const { definitions, define, convertBody } = defineTypes(tables);
+  for (const [kind, { summary, schema }] of Object.entries(tables.contributions)) {
+    define(contributionName(kind), { description: summary, ...convertBody(schema) });
+  }
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Contributions',
+    description: 'What plugins of the Tenon gateway register. Generated from packages/protocol; do not edit.',
+    definitions: reachable(definitions, Object.keys(tables.contributions).map(contributionName)),
   };
 }
 

@@ -44,3 +44,20 @@ function bounds(least: number | undefined, most: number | undefined, unit?: stri
   if (isWide) return least === undefined ? '' : `, at least ${least}${tail}`;
   return least === undefined ? `, at most ${most}${tail}` : `, ${least} to ${most}${tail}`;
 }
+
+/** A schema under a title; the branches of a union one after another. */
+export function shape(title: string, schema: JsonSchema): string[] {
+  const branches = schema.oneOf?.filter((branch) => branch.properties) ?? [];
+  if (branches.length > 0) return branches.flatMap((branch, index) => [`${title}${index === 0 ? '' : ', or'}:`, fieldTable(branch)]);
+  if (!schema.properties) return [`${title}: ${describeType(schema)}`];
+  if (Object.keys(schema.properties).length === 0) return [`${title}: none`];
+  return [`${title}:`, fieldTable(schema)];
+}
+
+/** As GitHub makes one from a heading. */
+export function anchor(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9 _-]/g, '')
+    .replaceAll(' ', '-');
+}

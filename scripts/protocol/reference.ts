@@ -1,11 +1,24 @@
 // docs/reference/*.md from the tables. Each page opens with what it is and where it comes from; the rest are rows.
 import { createDocument, createHookDocument, refName, type JsonSchema, type ProtocolDocument } from './json-schema.ts';
-import { describeType, fieldTable, table } from './markdown.ts';
+import { anchor, describeType, fieldTable, shape, table } from './markdown.ts';
+import { contributions, grants, needsText } from './plugin-reference.ts';
 import { eventName, paramsName, resultName, type ProtocolTables } from './tables.ts';
 
 type Page = (tables: ProtocolTables, document: ProtocolDocument) => string[];
 
-const pages: Readonly<Record<string, Page>> = { methods, events, hooks, connect, types, errors, scopes, limits, settings };
+const pages: Readonly<Record<string, Page>> = {
+  methods,
+  events,
+  hooks,
+  contributions,
+  grants,
+  connect,
+  types,
+  errors,
+  scopes,
+  limits,
+  settings,
+};
 
 export function renderReference(tables: ProtocolTables): ReadonlyMap<string, string> {
   const document = createDocument(tables);
@@ -104,7 +117,7 @@ function hooks(tables: ProtocolTables): string[] {
     fieldTable(pick(withContext[0] ?? {}, (name) => context.includes(name))),
   ];
   for (const [name, row] of Object.entries(tables.hooks)) {
-    const facts = [`Kind: ${row.kind}. On failure: ${row.onFailure}. Timeout: ${seconds(row.timeoutMs)}. Grant: \`${row.grant}\`.`];
+    const facts = [`Kind: ${row.kind}. On failure: ${row.onFailure}. Timeout: ${seconds(row.timeoutMs)}. ${needsText(row.needs)}`];
     if (row.awaited) facts.push('Observers are awaited one after another, and none is dropped.');
     else if (row.kind === 'observe') facts.push('Nobody waits for observers; those of a plugin that is too slow are dropped and counted.');
     if (row.sep) facts.push(`Extensions take part as \`${row.sep}\`.`);
@@ -226,14 +239,6 @@ function settings(tables: ProtocolTables): string[] {
   ];
 }
 
-function shape(title: string, schema: JsonSchema): string[] {
-  const branches = schema.oneOf?.filter((branch) => branch.properties) ?? [];
-  if (branches.length > 0) return branches.flatMap((branch, index) => [`${title}${index === 0 ? '' : ', or'}:`, fieldTable(branch)]);
-  if (!schema.properties) return [`${title}: ${describeType(schema)}`];
-  if (Object.keys(schema.properties).length === 0) return [`${title}: none`];
-  return [`${title}:`, fieldTable(schema)];
-}
-
 function unionBranches(schema: JsonSchema | undefined): string[] {
   return (schema?.oneOf ?? []).map(refName).filter((name) => name !== undefined);
 }
@@ -244,12 +249,4 @@ function scopeText(scope: string): string {
 
 function byNoun(names: readonly string[]): Map<string, string[]> {
   return Map.groupBy(names, (name) => (name.includes('.') ? name.split('.')[0]! : 'The gateway as a whole'));
-}
-
-/** As GitHub makes one from a heading. */
-function anchor(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9 _-]/g, '')
-    .replaceAll(' ', '-');
 }
