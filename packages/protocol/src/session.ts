@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { PermissionMode } from './approval.ts';
 import { JsonValue } from './json.ts';
 import { ModelId } from './model.ts';
-import { Count, DisplayText, Label, OwnerId, RandomId, SessionKey, SlotName, Timestamp } from './names.ts';
+import { Count, DisplayText, Label, OwnerId, RandomId, SessionKey, Timestamp } from './names.ts';
 import { PluginExtension } from './plugin.ts';
 import { QueueMode, ThinkingLevel } from './transcript.ts';
 
@@ -44,7 +44,7 @@ export const Session = Type.Object(
     /** What plugins show of their state in it; only where the session itself is read. */
     pluginExtensions: Type.Optional(Type.Array(PluginExtension)),
     /** The same under the names that plugins have chosen for it (`sessionEntrySlotKey`); likewise. */
-    slots: Type.Optional(Type.Record(SlotName, JsonValue)),
+    slots: Type.Optional(Type.Record(Type.String(), JsonValue)),
     /** What plugins want told with the next turn; likewise. */
     pendingInjections: Type.Optional(Count),
     createdAt: Timestamp,

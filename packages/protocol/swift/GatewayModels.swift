@@ -3236,7 +3236,7 @@ public struct Session: Codable, Hashable, Sendable {
     public let forkedFrom: SessionKey?
     public let revision: Int
     public let pluginExtensions: [PluginExtension]?
-    public let slots: [String: JsonValue]?
+    public let slots: JsonObject?
     public let pendingInjections: Int?
     public let createdAt: Int
     public let updatedAt: Int
@@ -3257,7 +3257,7 @@ public struct Session: Codable, Hashable, Sendable {
         forkedFrom: SessionKey? = nil,
         revision: Int,
         pluginExtensions: [PluginExtension]? = nil,
-        slots: [String: JsonValue]? = nil,
+        slots: JsonObject? = nil,
         pendingInjections: Int? = nil,
         createdAt: Int,
         updatedAt: Int
