@@ -14,6 +14,7 @@ import { verifies } from '../support/verifies.ts';
 
 const by = 'tester';
 const EXTENSION = `api.registerSessionExtension({ namespace: 'box', description: 'A box' });`;
+const EVENT = `api.registerGatewayEvent({ name: 'news' });`;
 const KEEP = `note(api);`;
 
 /** The api that the plugin of the test noted last. */
@@ -569,6 +570,7 @@ const goodArguments: Record<GrantedCall, unknown[]> = {
   'session.workflow.scheduleSessionTurn': [{ sessionKey: SESSION, message: 'x', delayMs: 1 }],
   'session.workflow.unscheduleSessionTurnsByTag': [{ sessionKey: SESSION, tag: 'x' }],
   'session.workflow.sendSessionAttachment': [{ sessionKey: SESSION, files: [{ path: 'x' }] }],
+  'gateway.emit': [{ name: 'news', data: {} }],
   'agent.events.emitAgentEvent': [{ runId: 'run-run-run-run-run', sessionKey: SESSION, stream: 'one', data: {} }],
 };
 
@@ -591,7 +593,7 @@ test('every late call without its grant is refused, with it done, and refused ag
   for (const { call: place, grant, isDone } of grantedCalls) {
     await using world = await openHostWorld();
     const others = lateGrants.filter((each) => each !== grant);
-    writePlugin(world.place, { id: 'one', grants: lateGrants, register: `${EXTENSION} ${KEEP}` });
+    writePlugin(world.place, { id: 'one', grants: lateGrants, register: `${EXTENSION} ${EVENT} ${KEEP}` });
     const host = await world.open();
     const call = async () => {
       const found = lateCalls(lastApi(world)).find(([each]) => each === place);
@@ -601,7 +603,7 @@ test('every late call without its grant is refused, with it done, and refused ag
     const refused = await call();
     assert.ok(isRefused(refused), place);
     assert.match(refused?.reason ?? '', /^not-granted/, place);
-    assert.deepEqual([world.said, world.required, world.continued], [[], [], []], place);
+    assert.deepEqual([world.said, world.required, world.continued, world.emitted], [[], [], [], []], place);
 
     await host.grant('one', [grant], { by });
     const granted = await call();
@@ -624,7 +626,7 @@ test('every late call without its grant is refused, with it done, and refused ag
 test('every late call with bad input, and of a load that has ended, gives a value', async () => {
   verifies('seams:A19');
   await using world = await openHostWorld();
-  writePlugin(world.place, { id: 'one', grants: lateGrants, register: `${EXTENSION} ${KEEP}` });
+  writePlugin(world.place, { id: 'one', grants: lateGrants, register: `${EXTENSION} ${EVENT} ${KEEP}` });
   const host = await world.open();
   await host.enable('one', { by });
   const api = lastApi(world);
@@ -955,7 +957,7 @@ test('a person is called for, by the plugin itself and about its own actions onl
   await using world = await openHostWorld();
   writePlugin(world.place, {
     id: 'one',
-    grants: ['approvals.request'],
+    grants: ['people.notify'],
     register: `api.registerSessionAction({ id: 'yes', handler() {} }); ${KEEP}`,
   });
   const host = await world.open();
@@ -968,4 +970,45 @@ test('a person is called for, by the plugin itself and about its own actions onl
   assert.equal(world.required.length, 1);
   assert.deepEqual([world.required[0]?.pluginId, world.required[0]?.pluginName], ['one', 'The one']);
   assert.doesNotMatch(world.required[0]?.title ?? '', /\u202e/);
+});
+
+test('an event of its own carries what was registered: its name, its scope, and nothing without a registration', async () => {
+  await using world = await openHostWorld();
+  writePlugin(world.place, {
+    id: 'one',
+    grants: ['events.emit'],
+    register: `
+      api.registerGatewayEvent({ name: 'news', scope: 'operator.read', description: 'What is new' });
+      api.registerGatewayEvent({ name: 'inside' });
+      api.registerGatewayEvent({ name: 'news' });
+      api.registerGatewayEvent({ name: 'bad', scope: 'root' });
+      api.registerGatewayEvent({ name: 'a'.repeat(49) });
+      ${KEEP}`,
+  });
+  const host = await world.open();
+  const { registrations } = await host.enable('one', { by });
+  assert.deepEqual(
+    registrations.map(({ code }) => code ?? 'taken'),
+    ['taken', 'taken', 'DUPLICATE', 'INVALID', 'INVALID'],
+  );
+  const { emit } = lastApi(world).gateway;
+  assert.deepEqual(emit({ name: 'news', data: { n: 1 }, sessionKey: SESSION }), { ok: true });
+  assert.deepEqual(emit({ name: 'inside', data: null }), { ok: true });
+  assert.deepEqual(world.emitted, [
+    { name: 'plugin.one.news', scope: 'operator.read', payload: { pluginId: 'one', sessionKey: SESSION, data: { n: 1 } } },
+    { name: 'plugin.one.inside', scope: 'operator.admin', payload: { pluginId: 'one', data: null } },
+  ]);
+  const wrong = [
+    { name: 'other', data: 1 },
+    { name: 'news' },
+    { name: 'news', data: 'x'.repeat(70_000) },
+    { name: 'news', data: 1, scope: 'any' },
+  ];
+  for (const event of wrong) {
+    const outcome = emit(event as Parameters<typeof emit>[0]);
+    assert.equal(!outcome.ok && outcome.reason, 'invalid', JSON.stringify(event).slice(0, 80));
+  }
+  let outcome = emit({ name: 'news', data: 1 });
+  for (let count = 0; outcome.ok && count < 10_000; count++) outcome = emit({ name: 'news', data: 1 });
+  assert.equal(!outcome.ok && outcome.reason, 'limit');
 });

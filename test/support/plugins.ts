@@ -8,6 +8,7 @@ import { createCallCounts } from '../../packages/gateway/src/host/call-counts.ts
 import { createPluginCaller, type PluginFailure } from '../../packages/gateway/src/host/call-plugin.ts';
 import { createHookRegistry, type HookRegistry } from '../../packages/gateway/src/host/hook-registry.ts';
 import { openPlugins } from '../../packages/gateway/src/host/open-plugins.ts';
+import type { OwnEvent } from '../../packages/gateway/src/host/plugin-api.ts';
 import type { PluginHost, PluginHostOptions } from '../../packages/gateway/src/host/plugin-host.ts';
 import { createHookRunner, type HookRunner } from '../../packages/gateway/src/host/run-hook.ts';
 import { type Clock, systemClock } from '../../packages/gateway/src/kernel/clock.ts';
@@ -66,6 +67,7 @@ export interface HostWorld extends AsyncDisposable {
   readonly changed: EventPayload<'plugins.changed'>[];
   readonly required: EventPayload<'action.required'>[];
   readonly said: RunStream[];
+  readonly emitted: OwnEvent[];
   readonly logged: Record<string, unknown>[];
   /** What plugins noted. */
   readonly notes: unknown[];
@@ -86,6 +88,7 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
   const changed: EventPayload<'plugins.changed'>[] = [];
   const required: EventPayload<'action.required'>[] = [];
   const said: RunStream[] = [];
+  const emitted: OwnEvent[] = [];
   const logged: Record<string, unknown>[] = [];
   const continued: unknown[] = [];
   const log = pino({ level: 'debug', base: null, messageKey: 'message' }, { write: (text: string) => logged.push(JSON.parse(text)) });
@@ -106,6 +109,7 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
     changed,
     required,
     said,
+    emitted,
     logged,
     notes,
     continued,
@@ -125,6 +129,7 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
           changed: (payload) => changed.push(payload),
           actionRequired: (payload) => required.push(payload),
           said: (event) => said.push(event),
+          event: (event) => emitted.push(event),
         },
         continueAgent: (request) => {
           continued.push(request);

@@ -207,6 +207,7 @@ export async function startGateway({
           changed: (payload) => hub.publish('plugins.changed', payload),
           actionRequired: (payload) => hub.publish('action.required', payload),
           said: (said) => parts.said(said),
+          event: (event) => hub.publishOwn(event),
         },
       }),
       (opened) => opened.close(),

@@ -56,7 +56,7 @@ export interface SessionWorkflow {
     readonly sessionKey: string;
     readonly force?: boolean;
   }): Promise<{ readonly ok: true; readonly runId?: string } | Refused>;
-  /** Tells every surface that a person is needed. Needs the grant `approvals.request`. */
+  /** Tells every surface that a person is needed. Needs the grant `people.notify`. */
   notifyActionRequired(request: {
     readonly sessionKey: string;
     readonly title: string;
@@ -80,6 +80,15 @@ export interface AgentEvents {
     readonly stream: string;
     readonly data: JsonValue;
   }): Emitted;
+}
+
+/** What clients of the gateway hear. */
+export interface GatewayEvents {
+  /**
+   * Sends the event `plugin.<plugin id>.<name>`, which was registered with `registerGatewayEvent`, to every client that holds its
+   * scope. Whoever is not connected misses it. Needs the grant `events.emit`.
+   */
+  emit(event: { readonly name: string; readonly data: JsonValue; readonly sessionKey?: string }): { readonly ok: true } | Refused;
 }
 
 /** In memory, for as long as the run lasts. */

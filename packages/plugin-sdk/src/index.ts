@@ -30,6 +30,7 @@ export type {
   AgentEvents,
   Emitted,
   Enqueued,
+  GatewayEvents,
   Injection,
   PluginLifecycle,
   ResultInjection,

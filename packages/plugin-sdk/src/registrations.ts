@@ -25,6 +25,7 @@ export interface Registrations {
   registerCommand(command: PluginCommand): void;
   registerService(service: Service): void;
   registerGatewayMethod(method: GatewayMethod): void;
+  registerGatewayEvent(event: Contribution<'gatewayEvent'>): void;
   registerHttpRoute(route: HttpRoute): void;
   registerStartupCheck(check: StartupCheck): void;
   readonly session: {

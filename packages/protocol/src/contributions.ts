@@ -22,6 +22,12 @@ const RoutePath = Type.String({
   description: 'such as / or /hooks/incoming: letters, digits, ., _, ~ and -, each part beginning with a letter or digit',
 });
 
+/** What follows `plugin.<id>.`: the whole still fits a frame. */
+const TailName = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,47}$',
+  description: 'up to 48 letters, digits, ., - and _, the first a letter or digit',
+});
+
 /** What every provider of models takes: one name that it refuses would end every turn of the agent. */
 const ToolItemName = Type.String({
   pattern: '^(?!(?:constructor|prototype)$)[A-Za-z][A-Za-z0-9_-]{0,63}$',
@@ -229,10 +235,20 @@ export const contributions = {
   },
   gatewayMethod: {
     summary: 'A method of its own, called `plugin.<id>.<name>`.',
-    schema: Type.Object({ name: ItemName, scope: Type.Optional(Type.String({ maxLength: 64 })) }, closed),
+    schema: Type.Object({ name: TailName, scope: Type.Optional(Type.String({ maxLength: 64 })) }, closed),
     key: 'name',
     unique: 'plugin',
     grant: 'gateway.methods',
+  },
+  gatewayEvent: {
+    summary: 'An event of its own, called `plugin.<id>.<name>`, for clients that hold its scope.',
+    schema: Type.Object(
+      { name: TailName, description: Type.Optional(Description), scope: Type.Optional(Type.String({ maxLength: 64 })) },
+      closed,
+    ),
+    key: 'name',
+    unique: 'plugin',
+    grant: 'events.emit',
   },
   httpRoute: {
     summary: 'Answers web requests under `/plugins/<id>/`.',

@@ -2,6 +2,7 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { Approval, Decision } from './approval.ts';
 import { ItemName } from './contributions.ts';
+import { JsonValue } from './json.ts';
 import { DeviceId, PairingRequest } from './methods/access.ts';
 import { Count, DisplayText, Epoch, OwnerId, Position, RandomId, SessionKey, Timestamp } from './names.ts';
 import type { Scope } from './scopes.ts';
@@ -165,6 +166,18 @@ export const events = {
     payload: Type.Object({ requestId: RandomId, deviceId: DeviceId, decision: Type.Enum(['approved', 'rejected', 'expired']) }, closed),
   },
 } as const satisfies Record<string, EventSpec>;
+
+/** What `plugin.<id>.<name>` carries, whatever the plugin. Such an event is not kept. */
+export const PluginEvent = Type.Object(
+  {
+    pluginId: OwnerId,
+    /** A client that is bound to one session gets only what names it. */
+    sessionKey: Type.Optional(SessionKey),
+    data: JsonValue,
+  },
+  closed,
+);
+export type PluginEvent = Static<typeof PluginEvent>;
 
 export type EventName = keyof typeof events;
 export type EventPayload<Name extends EventName> = Static<(typeof events)[Name]['payload']>;

@@ -42,6 +42,7 @@ export {
   eventRow,
   events,
   isEventName,
+  PluginEvent,
   type DurableEvent,
   type EphemeralEvent,
   type EventName,

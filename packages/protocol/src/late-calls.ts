@@ -18,7 +18,7 @@ export const lateCalls = {
   'session.state.list': { summary: 'List the sessions that have a value of its own.', grant: 'sessions.list' },
   'session.workflow.enqueueNextTurnInjection': { summary: 'Tell the agent something in the next turn, once.', grant: 'prompt.inject' },
   'session.workflow.continueAgent': { summary: 'Start a turn without a message.', grant: 'turns.start' },
-  'session.workflow.notifyActionRequired': { summary: 'Call for a person, on every surface.', grant: 'approvals.request' },
+  'session.workflow.notifyActionRequired': { summary: 'Call for a person, on every surface.', grant: 'people.notify' },
   'session.workflow.scheduleSessionTurn': { summary: 'Start a turn at a later time.', grant: 'turns.schedule', notYet: NO_SCHEDULES },
   'session.workflow.unscheduleSessionTurnsByTag': {
     summary: 'Take back turns that it has scheduled.',
@@ -31,6 +31,7 @@ export const lateCalls = {
     notYet: 'this gateway has no channels to send files to yet',
   },
   'agent.events.emitAgentEvent': { summary: 'Say something in a stream of its own.', grant: 'events.emit' },
+  'gateway.emit': { summary: 'Send an event of its own to clients.', grant: 'events.emit' },
   'runContext.setRunContext': { summary: 'Remember something for as long as a run lasts.' },
   'runContext.getRunContext': { summary: 'Read what it remembers of a run.' },
   'runContext.clearRunContext': { summary: 'Forget what it remembers of a run.' },

@@ -2276,6 +2276,22 @@ public struct PluginDetailsCountsItem: Codable, Hashable, Sendable {
     }
 }
 
+public struct PluginEvent: Codable, Hashable, Sendable {
+    public let pluginId: String
+    public let sessionKey: SessionKey?
+    public let data: JsonValue
+
+    public init(
+        pluginId: String,
+        sessionKey: SessionKey? = nil,
+        data: JsonValue
+    ) {
+        self.pluginId = pluginId
+        self.sessionKey = sessionKey
+        self.data = data
+    }
+}
+
 public struct PluginExtension: Codable, Hashable, Sendable {
     public let pluginId: String
     public let namespace: String

@@ -47,6 +47,7 @@ export interface Items {
   readonly eventSubscription: EventSubscription;
   readonly lifecycle: Lifecycle;
   readonly gatewayMethod: GatewayMethod;
+  readonly gatewayEvent: Contribution<'gatewayEvent'>;
   readonly httpRoute: HttpRoute;
   readonly service: Service;
   readonly startupCheck: StartupCheck;
@@ -106,6 +107,7 @@ const handlersOf: Readonly<Record<ContributionKind, readonly string[]>> = {
   eventSubscription: ['handle'],
   lifecycle: ['cleanup?'],
   gatewayMethod: ['handler'],
+  gatewayEvent: [],
   httpRoute: ['handler'],
   service: ['start', 'stop?'],
   startupCheck: ['check'],
@@ -250,6 +252,9 @@ function invalid(key: string, message: string): Omit<Rejection, 'ok'> {
   return { key, code: 'INVALID', message };
 }
 
+/** Kinds that name one scope. */
+const SCOPED: ReadonlySet<ContributionKind> = new Set(['gatewayMethod', 'gatewayEvent', 'httpRoute']);
+
 /** What a schema of the table does not say. */
 function beyondSchema(kind: ContributionKind, data: Record<string, unknown>): string | undefined {
   // As providers of models want it; what they refuse, they refuse for the whole turn.
@@ -258,7 +263,7 @@ function beyondSchema(kind: ContributionKind, data: Record<string, unknown>): st
   if (kind === 'uiDescriptor') return beyondDescriptor(data as unknown as Contribution<'uiDescriptor'>);
   if (kind === 'httpRoute' && data.auth === 'plugin' && data.scope !== undefined)
     return 'httpRoute/scope is for routes with auth "gateway"';
-  if ((kind !== 'gatewayMethod' && kind !== 'httpRoute') || data.scope === undefined) return undefined;
+  if (!SCOPED.has(kind) || data.scope === undefined) return undefined;
   return (scopeNames as readonly unknown[]).includes(data.scope) ? undefined : `${kind}/scope must be one of ${scopeNames.join(', ')}`;
 }
 

@@ -2,7 +2,17 @@
 // give a value that says so. Liveness is looked at again after whatever was waited for.
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { events, ItemName, RunStream, SessionKey, visible, matches, type EventPayload } from '@tenon/protocol';
+import {
+  events,
+  ItemName,
+  RunStream,
+  SessionKey,
+  visible,
+  matches,
+  type EventPayload,
+  type PluginEvent,
+  type Scope,
+} from '@tenon/protocol';
 import type { Enqueued, FlatRuntime, Logger, Refused, RuntimeApi } from '@tenon/plugin-sdk';
 import { Type } from 'typebox';
 import { randomId } from '../kernel/ids.ts';
@@ -17,6 +27,13 @@ import { takeJson } from './plugin-json.ts';
 import type { RunContexts } from './run-context.ts';
 import { createSessionState, type SessionStateDeps } from './session-state.ts';
 
+/** An event of a plugin's own, on its way to clients. */
+export interface OwnEvent {
+  readonly name: string;
+  readonly scope: Scope;
+  readonly payload: PluginEvent;
+}
+
 export interface PluginApiDeps extends SessionStateDeps {
   readonly log: Log;
   readonly metrics: Metrics;
@@ -24,6 +41,7 @@ export interface PluginApiDeps extends SessionStateDeps {
   readonly publish: {
     readonly actionRequired: (payload: EventPayload<'action.required'>) => void;
     readonly said: (said: RunStream) => void;
+    readonly event: (event: OwnEvent) => void;
   };
   readonly continueAgent: (request: {
     readonly plugin: string;
@@ -62,6 +80,7 @@ const Emit = Type.Object(
   { runId: Type.String(), sessionKey: SessionKey, stream: Type.String({ maxLength: 128 }), data: Type.Unknown() },
   closed,
 );
+const OwnEmit = Type.Object({ name: ItemName, data: Type.Unknown(), sessionKey: Type.Optional(SessionKey) }, closed);
 const RunPlace = Type.Object({ runId: Type.String({ minLength: 1, maxLength: 128 }), namespace: ItemName }, closed);
 const RunPatch = Type.Object(
   { ...RunPlace.properties, value: Type.Optional(Type.Unknown()), unset: Type.Optional(Type.Boolean()) },
@@ -154,6 +173,26 @@ export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): Runtime
     return Object.freeze({ emitted: true, stream });
   }
 
+  function emit(given: unknown): { readonly ok: true } | Refused {
+    const blocked = barrier(load, 'gateway.emit');
+    if (blocked) return blocked;
+    const taken = take(OwnEmit, given, 'event');
+    if ('refused' in taken) return taken.refused;
+    const { name, sessionKey } = taken.value;
+    const registered = registry.find('gatewayEvent', plugin, name);
+    if (!registered) return refuse('invalid', `plugin ${plugin} has not registered an event "${name}"`);
+    const data = takeJson(taken.value.data, { bytes: MAX_EMITTED_BYTES });
+    if ('wrong' in data) return refuse('invalid', `the data cannot be sent: ${data.wrong}`);
+    if (isTooMuch()) return refuse('limit', TOO_MUCH);
+    publish.event({
+      name: `plugin.${plugin}.${name}`,
+      // Closed by default, as methods are.
+      scope: (registered.item.scope ?? 'operator.admin') as Scope,
+      payload: { pluginId: plugin, ...(sessionKey === undefined ? {} : { sessionKey }), data: data.value },
+    });
+    return Object.freeze({ ok: true });
+  }
+
   function isTooMuch(): boolean {
     if (said.waitMs(plugin) > 0) {
       deps.metrics.count('tenon_plugin_events_dropped_total', { plugin });
@@ -222,6 +261,7 @@ export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): Runtime
       workflow: { enqueueNextTurnInjection, continueAgent, notifyActionRequired, ...createLaterCalls(load, deps) },
     },
     agent: { events: { emitAgentEvent } },
+    gateway: { emit },
     runContext,
     lifecycle: { signal: load.signal, onDispose },
   } satisfies Omit<RuntimeApi, keyof FlatRuntime>);

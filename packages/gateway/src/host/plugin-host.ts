@@ -13,6 +13,7 @@ import type { ContributionRegistry } from './contribution-registry.ts';
 import type { HookRegistry } from './hook-registry.ts';
 import type { OwnRun } from './own-runs.ts';
 import type { StateOf } from './own-state.ts';
+import type { OwnEvent } from './plugin-api.ts';
 import type { Registration } from './plugin-load.ts';
 import type { ServiceState } from './plugin-services.ts';
 
@@ -112,6 +113,8 @@ export interface PluginHostOptions {
     readonly actionRequired: (payload: EventPayload<'action.required'>) => void;
     /** In streams of the plugin's own. */
     readonly said: (said: RunStream) => void;
+    /** To every client that may hear it. */
+    readonly event: (event: OwnEvent) => void;
   };
   /** One turn without a message. The host has looked at grant and input. */
   readonly continueAgent: (request: {

@@ -34,6 +34,7 @@ export const registerMethods = {
   registerRuntimeLifecycle: 'lifecycle',
   registerService: 'service',
   registerGatewayMethod: 'gatewayMethod',
+  registerGatewayEvent: 'gatewayEvent',
   registerHttpRoute: 'httpRoute',
   registerStartupCheck: 'startupCheck',
 } as const satisfies Partial<Record<keyof RegisterApi, ContributionKind>>;

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import type { AgentInfo, ModelInfo, Run, RunEnd, RunStream, Scope } from '@tenon/protocol';
 import { pino } from 'pino';
 import type { Turns } from '../agent/service.ts';
+import { createPluginCaller } from '../host/call-plugin.ts';
+import { createContributionRegistry } from '../host/contribution-registry.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import { createMetrics, type Metrics } from '../kernel/metrics.ts';
@@ -148,7 +150,8 @@ export async function openTestServer({
 }
 
 function noPlugins(): RoutePlugins {
-  throw new Error('this test has no plugins');
+  const caller = createPluginCaller({ clock: systemClock, metrics: createMetrics(), reportFailure: () => {} });
+  return { registry: createContributionRegistry(), caller, holds: () => false };
 }
 
 /** Real runs in a real store; what happens in between is the script. */

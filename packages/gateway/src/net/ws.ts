@@ -26,7 +26,9 @@ import type { Dispatch } from '../rpc/dispatch.ts';
 import type { EventHub } from '../rpc/events.ts';
 import type { HealthBoard } from '../rpc/health.ts';
 import type { Incidents } from '../rpc/incidents.ts';
+import { pluginFeatures } from '../rpc/plugin-rpc.ts';
 import type { Principal } from '../rpc/principal.ts';
+import type { RoutePlugins } from './route.ts';
 import { bucketOf } from './address.ts';
 import type { Authenticator, Challenge } from './auth.ts';
 import { createCrowd } from './crowd.ts';
@@ -45,6 +47,8 @@ export interface SocketDeps {
   readonly events: EventHub;
   readonly connections: Connections;
   readonly health: HealthBoard;
+  /** For what they add to the features. */
+  readonly plugins: () => Pick<RoutePlugins, 'registry' | 'holds'>;
   readonly version: string;
   readonly bootId: string;
 }
@@ -307,12 +311,17 @@ const features = {
 function createHello(connection: Connection, principal: Principal, resumes: boolean, deps: SocketDeps): HelloOk {
   const { connections, health, events } = deps;
   const snapshot = health.snapshot();
+  const ofPlugins = pluginFeatures(deps.plugins(), principal);
   const seesPresence = principal.held.has('operator.read') && principal.sessionKey === undefined;
   return {
     type: 'hello-ok',
     protocol: PROTOCOL_VERSION,
     server: { version: deps.version, connId: connection.id, bootId: deps.bootId },
-    features,
+    features: {
+      ...features,
+      methods: [...features.methods, ...ofPlugins.methods],
+      events: [...features.events, ...ofPlugins.events],
+    },
     snapshot: {
       presence: seesPresence ? connections.presence() : [],
       health: snapshot,

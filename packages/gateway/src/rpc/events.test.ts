@@ -207,3 +207,51 @@ test('a client that lags while a page is read for it is not told that events are
     [1, 2, 3, 'resumed'],
   );
 });
+
+test('what a plugin says reaches those who hold its scope, want it, and may see its session', () => {
+  const { hub } = world();
+  const say = (name: string, scope: Scope, sessionKey?: string) =>
+    hub.publishOwn({ name, scope, payload: { pluginId: 'one', data: 1, ...(sessionKey === undefined ? {} : { sessionKey }) } });
+  const heard = ({ sent }: { sent: Sent[] }) => sent.splice(0).map(({ event }) => event);
+  const admin = sinkOf(['operator.admin']);
+  const reader = sinkOf();
+  const guest = sinkOf(['operator.read'], { sessionKey: 'agent:main:a' });
+  const picky = sinkOf(['operator.admin']);
+  const deaf = sinkOf(['operator.admin']);
+  const [adminSubscription] = [admin, reader, guest].map(({ sink }) => hub.join(sink, live));
+  hub.join(picky.sink, { names: ['tick', 'plugin.one.*', 'plugin.nonsense'], resume: undefined });
+  const late = hub.join(deaf.sink, { names: ['tick'], resume: undefined });
+  say('plugin.one.news', 'operator.read');
+  say('plugin.two.news', 'operator.admin');
+  say('plugin.one.news', 'operator.read', 'agent:main:a');
+  say('plugin.one.news', 'operator.read', 'agent:main:b');
+  const one = 'plugin.one.news';
+  assert.deepEqual(heard(admin), [one, 'plugin.two.news', one, one]);
+  assert.deepEqual(heard(reader), [one, one, one]);
+  assert.deepEqual(heard(guest), [one], 'only what names its session');
+  assert.deepEqual(heard(picky), [one, one, one]);
+  assert.deepEqual(heard(deaf), []);
+
+  assert.ok(late.subscribe(['plugin.two.news']).includes('plugin.two.news'));
+  assert.ok(!adminSubscription?.unsubscribe(['plugin.two.*']).includes('plugin.two.*'));
+  say('plugin.two.news', 'operator.read');
+  say('plugin.two.other', 'operator.read');
+  say('plugin.one.other', 'operator.read');
+  assert.deepEqual(heard(deaf), ['plugin.two.news']);
+  assert.deepEqual(heard(admin), ['plugin.one.other']);
+  adminSubscription?.unsubscribe(['plugin.*']);
+  adminSubscription?.subscribe(['plugin.two.*']);
+  say('plugin.two.other', 'operator.read');
+  say('plugin.one.other', 'operator.read');
+  assert.deepEqual(heard(admin), ['plugin.two.other']);
+});
+
+test('a client that does not read loses what plugins say, and that is counted', () => {
+  const { hub, metrics } = world();
+  const slow = sinkOf();
+  hub.join(slow.sink, live);
+  slow.state.buffered = limits.maxBufferedBytes.value + 1;
+  hub.publishOwn({ name: 'plugin.one.news', scope: 'operator.read', payload: { pluginId: 'one', data: 1 } });
+  assert.deepEqual(slow.sent, []);
+  assert.match(metrics.render(), /tenon_events_dropped_total\{event="plugin"\} 1/);
+});

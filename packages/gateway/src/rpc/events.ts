@@ -8,12 +8,15 @@ import {
   type EventName,
   type EventPayload,
   limits,
+  type PluginEvent,
+  type Scope,
   type StateVersion,
 } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import type { StoredEvent, StreamState } from '../store/stream.ts';
+import { createPluginTopics, type PluginTopics } from './plugin-topics.ts';
 import type { Principal } from './principal.ts';
 
 /** What the hub needs of a connection. */
@@ -43,12 +46,15 @@ export interface EventHub {
   /** From the store, after the commit. */
   committed(batch: readonly StoredEvent[]): void;
   publish<Name extends EphemeralEvent>(event: Name, payload: EventPayload<Name>, stateVersion?: StateVersion): void;
+  /** What a plugin says, to those who hold its scope. */
+  publishOwn(event: { readonly name: string; readonly scope: Scope; readonly payload: PluginEvent }): void;
   close(): void;
 }
 
 interface Client {
   readonly sink: EventSink;
   wanted: ReadonlySet<EventName>;
+  readonly ofPlugins: PluginTopics;
   /** live: sent as they come. catching-up: reading from the store. lagging: waits until its buffer drains. */
   state: 'live' | 'catching-up' | 'lagging';
   /** Everything up to here was sent or is not for this client. */
@@ -106,6 +112,18 @@ export function createEventHub(deps: HubDeps): EventHub {
     for (const client of clients) {
       if (!isFor(client, event, sessionKey)) continue;
       if (client.state === 'lagging' || isFull(client)) deps.metrics.count('tenon_events_dropped_total', { event });
+      else client.sink.send(frame);
+    }
+  }
+
+  function publishOwn({ name, scope, payload }: { readonly name: string; readonly scope: Scope; readonly payload: PluginEvent }): void {
+    let frame: Buffer | undefined;
+    for (const client of clients) {
+      const { principal } = client.sink;
+      const isOwn = principal.sessionKey === undefined || principal.sessionKey === payload.sessionKey;
+      if (!isOwn || !principal.held.has(scope) || !client.ofPlugins.wants(name)) continue;
+      frame ??= Buffer.from(JSON.stringify({ type: 'event', event: name, payload }));
+      if (client.state === 'lagging' || isFull(client)) deps.metrics.count('tenon_events_dropped_total', { event: 'plugin' });
       else client.sink.send(frame);
     }
   }
@@ -202,6 +220,7 @@ export function createEventHub(deps: HubDeps): EventHub {
       const client: Client = {
         sink,
         wanted: names === undefined ? allowed : new Set([...allowed].filter((name) => names.includes(name))),
+        ofPlugins: createPluginTopics(names),
         state: wanted ? 'catching-up' : 'live',
         cursor: head,
         sent: head,
@@ -214,11 +233,13 @@ export function createEventHub(deps: HubDeps): EventHub {
       return {
         subscribe(more) {
           client.wanted = new Set([...allowed].filter((name) => client.wanted.has(name) || more.includes(name)));
-          return [...client.wanted];
+          client.ofPlugins.add(more);
+          return [...client.wanted, ...client.ofPlugins.list()];
         },
         unsubscribe(fewer) {
           client.wanted = new Set([...client.wanted].filter((name) => !fewer.includes(name)));
-          return [...client.wanted];
+          client.ofPlugins.remove(fewer);
+          return [...client.wanted, ...client.ofPlugins.list()];
         },
         leave: () => {
           clients.delete(client);
@@ -227,6 +248,7 @@ export function createEventHub(deps: HubDeps): EventHub {
     },
     committed,
     publish,
+    publishOwn,
     close: () => lagCheck.cancel(),
   };
 }

@@ -44,3 +44,19 @@ export async function callPluginMethod(
   if (!answer.ok) throw pluginFailed(id, `The method ${method} failed`);
   return answer.value;
 }
+
+/** What the plugins of this moment add for this client: the methods that it may call and the events that it may hear. */
+export function pluginFeatures(
+  { registry, holds }: Pick<PluginParts, 'registry' | 'holds'>,
+  principal: Principal,
+): { readonly methods: string[]; readonly events: string[] } {
+  const named = (kind: 'gatewayMethod' | 'gatewayEvent', grant: string): string[] =>
+    registry.all(kind).flatMap(({ plugin, key, item }) => {
+      const scope = (item.scope ?? 'operator.admin') as Scope;
+      return holds(plugin, grant) && principal.held.has(scope) ? [`${PREFIX}${plugin}.${key}`] : [];
+    });
+  return {
+    methods: principal.sessionKey === undefined ? named('gatewayMethod', 'gateway.methods') : [],
+    events: named('gatewayEvent', 'events.emit'),
+  };
+}
