@@ -34,6 +34,7 @@ export interface RuntimeApi extends FlatRuntime {
   readonly agent: {
     readonly events: AgentEvents;
   };
+  readonly gateway: GatewayEvents;
   readonly runContext: RunContext;
   readonly lifecycle: PluginLifecycle;
 }
@@ -48,6 +49,7 @@ export interface Registrations {
   registerCommand(command: PluginCommand): void;
   registerService(service: Service): void;
   registerGatewayMethod(method: GatewayMethod): void;
+  registerGatewayEvent(event: Contribution<'gatewayEvent'>): void;
   registerHttpRoute(route: HttpRoute): void;
   registerStartupCheck(check: StartupCheck): void;
   readonly session: {
@@ -148,7 +150,7 @@ export interface SessionWorkflow {
       }
     | Refused
   >;
-  /** Tells every surface that a person is needed. Needs the grant `approvals.request`. */
+  /** Tells every surface that a person is needed. Needs the grant `people.notify`. */
   notifyActionRequired(request: {
     readonly sessionKey: string;
     readonly title: string;
@@ -185,6 +187,18 @@ export interface AgentEvents {
     readonly stream: string;
     readonly data: JsonValue;
   }): Emitted;
+}
+/** What clients of the gateway hear. */
+export interface GatewayEvents {
+  /**
+   * Sends the event `plugin.<plugin id>.<name>`, which was registered with `registerGatewayEvent`, to every client that holds its
+   * scope. Whoever is not connected misses it. Needs the grant `events.emit`.
+   */
+  emit(event: { readonly name: string; readonly data: JsonValue; readonly sessionKey?: string }):
+    | {
+        readonly ok: true;
+      }
+    | Refused;
 }
 /** In memory, for as long as the run lasts. */
 export interface RunContext {
@@ -1336,7 +1350,15 @@ interface Contributions {
   };
   /** A method of its own, called `plugin.<id>.<name>`. */
   gatewayMethod: {
-    name: ItemName;
+    /** up to 48 letters, digits, ., - and _, the first a letter or digit */
+    name: string;
+    scope?: string;
+  };
+  /** An event of its own, called `plugin.<id>.<name>`, for clients that hold its scope. */
+  gatewayEvent: {
+    /** up to 48 letters, digits, ., - and _, the first a letter or digit */
+    name: string;
+    description?: string;
     scope?: string;
   };
   /** Answers web requests under `/plugins/<id>/`. */
@@ -1627,7 +1649,7 @@ type Session = {
   forkedFrom?: SessionKey;
   revision: number;
   pluginExtensions?: PluginExtension[];
-  slots?: Record<string, JsonValue>;
+  slots?: JsonObject;
   pendingInjections?: number;
   createdAt: number;
   updatedAt: number;
