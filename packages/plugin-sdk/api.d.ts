@@ -345,18 +345,21 @@ export interface ToolOutput {
 export interface PluginTool extends Contribution<'tool'> {
   readonly execute: (args: JsonObject, call: ToolCall) => ToolOutput | Promise<ToolOutput>;
 }
+/** A verdict, or what a `before_tool_call` handler may answer. */
 export type PolicyDecision =
   | {
       readonly allow?: true;
+      readonly block?: false;
       readonly params?: JsonObject;
-      readonly requireApproval?: {
-        readonly title: string;
-        readonly description: string;
-      };
+      readonly requireApproval?: Readonly<ApprovalRequest>;
     }
   | {
       readonly allow: false;
       readonly reason?: string;
+    }
+  | {
+      readonly block: true;
+      readonly blockReason?: string;
     };
 export interface ToolPolicy extends Contribution<'toolPolicy'> {
   readonly evaluate: (
@@ -365,7 +368,18 @@ export interface ToolPolicy extends Contribution<'toolPolicy'> {
       readonly params: JsonObject;
       readonly sessionKey: string;
       readonly agentId: string;
-      readonly risk: string;
+      readonly runId: string;
+      readonly toolCallId: string;
+      /** Of this call. */
+      readonly risk: Risk;
+      /** The real path of the agent's workspace. */
+      readonly workspaceDir: string;
+      /** Places of the machine that the call is about, where the tool knows: absolute, each as it is spelled and where it leads. */
+      readonly derivedPaths?: readonly string[];
+      /** The words of the command, where a program would run; those inside of words too. */
+      readonly commandWords?: readonly string[];
+      /** Hosts that the call names, where the tool knows. A page that leads elsewhere is judged again. */
+      readonly hosts?: readonly string[];
     },
     call: SessionContext & {
       readonly state: (namespace: string) => JsonValue | undefined;
@@ -883,6 +897,8 @@ interface HookEvents {
     params: JsonObject;
     risk?: Risk;
     derivedPaths?: string[];
+    commandWords?: string[];
+    hosts?: string[];
     approval?: {
       title: string;
       description: string;
@@ -1215,14 +1231,7 @@ interface HookResults {
     params?: JsonObject;
     block?: boolean;
     blockReason?: string;
-    requireApproval?: {
-      title: string;
-      description: string;
-      detail?: string;
-      severity?: 'info' | 'warning' | 'critical';
-      allowedDecisions?: Decision[];
-      timeoutMs?: number;
-    };
+    requireApproval?: ApprovalRequest;
   };
   /** What a handler of resolve_exec_env may answer. */
   resolve_exec_env: Record<string, string>;
@@ -1310,7 +1319,7 @@ interface Contributions {
   toolPolicy: {
     id: ItemName;
     description: string;
-    matcher?: ItemName[];
+    matcher?: ToolMatcher;
   };
   /** A slash command. */
   command: {
@@ -1396,6 +1405,15 @@ type ActiveWhen = {
   /** a JSON pointer, such as /items/0 */
   path?: string;
   equals?: JsonValue;
+};
+
+type ApprovalRequest = {
+  title: string;
+  description: string;
+  detail?: string;
+  severity?: 'info' | 'warning' | 'critical';
+  allowedDecisions?: Decision[];
+  timeoutMs?: number;
 };
 
 type AssistantMessage = {
@@ -1680,6 +1698,8 @@ type ToolCallBlock = {
   malformed?: string;
   thoughtSignature?: string;
 };
+
+type ToolMatcher = string[];
 
 type ToolResultMessage = {
   role: 'toolResult';

@@ -12,10 +12,17 @@ export function hostRule(rule: string): string {
 export function findHost(params: unknown, rules: readonly string[]): Hit | undefined {
   if (rules.length === 0) return undefined;
   for (const { text } of leavesOf(params)) {
-    for (const host of hostsIn(text)) {
-      const rule = rules.find((each) => host === each || host.endsWith(`.${each}`));
-      if (rule !== undefined) return hit(rule, host);
-    }
+    const found = findKnownHost(hostsIn(text), rules);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** Among the hosts that a call is known to name. */
+export function findKnownHost(hosts: readonly string[], rules: readonly string[]): Hit | undefined {
+  for (const host of hosts) {
+    const rule = rules.find((each) => host === each || host.endsWith(`.${each}`));
+    if (rule !== undefined) return hit(rule, host);
   }
   return undefined;
 }

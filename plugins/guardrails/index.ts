@@ -1,9 +1,10 @@
-// Denies tool calls by what they name: paths, commands and hosts that the operator does not want touched. It judges words, so
-// it stops mistakes and plain attempts; what a program does once it runs is for the sandbox. In doubt it denies, and says why.
+// Denies tool calls by what they touch and name: paths, commands and hosts that the operator does not want touched. Links, `..`,
+// `~` and redirects are followed by the gateway before it judges; of programs it judges the words, and what a program does once
+// it runs is for the sandbox. In doubt it denies, and says why.
 import { definePluginEntry, type PolicyDecision } from '@tenon/plugin-sdk';
 import { type CommandRule, commandRule, findCommand } from './commands.ts';
-import { findHost, hostRule } from './hosts.ts';
-import { findPath, type PathRule, pathRule } from './paths.ts';
+import { findHost, findKnownHost, hostRule } from './hosts.ts';
+import { findPath, findPlace, type PathRule, pathRule } from './paths.ts';
 
 interface Rules {
   readonly paths: readonly PathRule[];
@@ -16,6 +17,9 @@ interface Call {
   readonly toolName: string;
   readonly params: unknown;
   readonly risk: string;
+  readonly workspaceDir: string;
+  readonly derivedPaths?: readonly string[];
+  readonly hosts?: readonly string[];
 }
 
 // biome-ignore lint/style/noDefaultExport: the host looks for the default export of a plugin
@@ -47,13 +51,14 @@ export default definePluginEntry({
   },
 });
 
-function judge({ toolName, params, risk }: Call, { paths, commands, hosts, ask }: Rules): PolicyDecision | undefined {
+function judge(call: Call, { paths, commands, hosts, ask }: Rules): PolicyDecision | undefined {
+  const { toolName, params, risk, workspaceDir, derivedPaths = [], hosts: named = [] } = call;
   const isProgram = risk === 'exec';
   const command = isProgram ? findCommand(params, commands) : undefined;
   if (command) return deny(`the command "${command.found}" is denied by the rule "${command.rule}"`);
-  const path = findPath(params, paths, isProgram);
+  const path = findPath(params, paths, isProgram) ?? findPlace(derivedPaths, workspaceDir, paths);
   if (path) return deny(`the path "${path.found}" is denied by the rule "${path.rule}"`);
-  const host = isProgram || risk === 'network' ? findHost(params, hosts) : undefined;
+  const host = findKnownHost(named, hosts) ?? (isProgram || risk === 'network' ? findHost(params, hosts) : undefined);
   if (host) return deny(`the host "${host.found}" is denied by the rule "${host.rule}"`);
   if (ask.includes(toolName)) return askFirst(toolName, 'The guardrails say that this tool asks first.');
   if (toolName === 'grep' && paths.length > 0) {

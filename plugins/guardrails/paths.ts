@@ -25,6 +25,18 @@ export function findPath(params: unknown, rules: readonly PathRule[], isProgram:
   return undefined;
 }
 
+/** Among the places that a call really touches, links and `..` followed. Names in the path of the workspace itself do not count. */
+export function findPlace(places: readonly string[], workspace: string, rules: readonly PathRule[]): Hit | undefined {
+  if (rules.length === 0) return undefined;
+  const root = `${workspace.replace(/\/+$/, '')}/`;
+  for (const place of places) {
+    const below = place.startsWith(root) ? place.slice(root.length) : place === workspace ? '' : place;
+    const rule = rules.find((each) => covers(each, each.isAbsolute ? place : below, false));
+    if (rule) return hit(rule.rule, below);
+  }
+  return undefined;
+}
+
 function pathsIn(params: unknown, isProgram: boolean): string[] {
   const leaves = leavesOf(params);
   if (!isProgram) {

@@ -158,7 +158,7 @@ function policy(id: string, evaluate: ToolPolicy['evaluate'], matcher?: string[]
 
 function judge(parts: PluginParts, args = {}, signal = new AbortController().signal): Promise<Judgement> {
   const [judged] = pluginTools(parts);
-  return judgeByPolicies({ tool: judged!, args, sessionKey: KEY, agentId: 'main', signal }, parts);
+  return judgeByPolicies({ tool: judged!, args, place, signal }, parts);
 }
 
 test('a policy that never answers denies, and says no more than that', async () => {

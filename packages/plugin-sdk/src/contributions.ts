@@ -1,5 +1,6 @@
 // What a plugin registers: the data of each kind, as the table of the protocol has it, and the handlers beside it.
 import type {
+  ApprovalRequest,
   Contribution,
   HookEvent,
   HookName,
@@ -11,6 +12,7 @@ import type {
   Scope,
   Session,
   TextBlock,
+  Risk,
 } from '@tenon/protocol';
 import type { ResultInjection } from './facades.ts';
 import type { CallContext, CleanupReason, Logger } from './values.ts';
@@ -143,13 +145,16 @@ export interface PluginTool extends Contribution<'tool'> {
   readonly execute: (args: JsonObject, call: ToolCall) => ToolOutput | Promise<ToolOutput>;
 }
 
+/** A verdict, or what a `before_tool_call` handler may answer. */
 export type PolicyDecision =
   | {
       readonly allow?: true;
+      readonly block?: false;
       readonly params?: JsonObject;
-      readonly requireApproval?: { readonly title: string; readonly description: string };
+      readonly requireApproval?: Readonly<ApprovalRequest>;
     }
-  | { readonly allow: false; readonly reason?: string };
+  | { readonly allow: false; readonly reason?: string }
+  | { readonly block: true; readonly blockReason?: string };
 
 export interface ToolPolicy extends Contribution<'toolPolicy'> {
   readonly evaluate: (
@@ -158,7 +163,18 @@ export interface ToolPolicy extends Contribution<'toolPolicy'> {
       readonly params: JsonObject;
       readonly sessionKey: string;
       readonly agentId: string;
-      readonly risk: string;
+      readonly runId: string;
+      readonly toolCallId: string;
+      /** Of this call. */
+      readonly risk: Risk;
+      /** The real path of the agent's workspace. */
+      readonly workspaceDir: string;
+      /** Places of the machine that the call is about, where the tool knows: absolute, each as it is spelled and where it leads. */
+      readonly derivedPaths?: readonly string[];
+      /** The words of the command, where a program would run; those inside of words too. */
+      readonly commandWords?: readonly string[];
+      /** Hosts that the call names, where the tool knows. A page that leads elsewhere is judged again. */
+      readonly hosts?: readonly string[];
     },
     call: SessionContext & { readonly state: (namespace: string) => JsonValue | undefined },
   ) => PolicyDecision | undefined | Promise<PolicyDecision | undefined>;

@@ -34,6 +34,27 @@ const ToolItemName = Type.String({
   description: 'up to 64 letters, digits, - and _, the first a letter',
 });
 
+/** Tools by their ids, in lower case. To match all, there is none. */
+export const ToolMatcher = Type.Array(
+  Type.String({ pattern: '^[a-z][a-z0-9_-]{0,63}$', description: 'the id of a tool, in lower case letters, such as exec' }),
+  { minItems: 1, maxItems: 64 },
+);
+
+/** Names that models and other hosts use for tools that are called otherwise here: a matcher with one would match nothing. */
+const otherNames: Readonly<Record<string, string>> = {
+  bash: 'exec',
+  shell: 'exec',
+  exec_command: 'exec',
+  'apply-patch': 'apply_patch',
+  applypatch: 'apply_patch',
+};
+
+/** What a matcher cannot mean; undefined when it is well. */
+export function matcherFault(matcher: readonly string[]): string | undefined {
+  const name = matcher.find((each) => Object.hasOwn(otherNames, each));
+  return name === undefined ? undefined : `has "${name}"; here the tool is called "${otherNames[name]}"`;
+}
+
 interface ContributionSpec {
   readonly summary: string;
   /** The part of it that is data; handlers stand beside it. */
@@ -166,10 +187,7 @@ export const contributions = {
   },
   toolPolicy: {
     summary: 'Judges tool calls before all hooks; it can only tighten, and a failure denies.',
-    schema: Type.Object(
-      { id: ItemName, description: Description, matcher: Type.Optional(Type.Array(ItemName, { minItems: 1, maxItems: 64 })) },
-      closed,
-    ),
+    schema: Type.Object({ id: ItemName, description: Description, matcher: Type.Optional(ToolMatcher) }, closed),
     key: 'id',
     unique: 'plugin',
     grant: 'policy.tools',

@@ -22,9 +22,11 @@ export {
   contributionRow,
   contributions,
   ItemName,
+  matcherFault,
   rejections,
   routeMethods,
   StatePlace,
+  ToolMatcher,
   UiAction,
   UiBlock,
   UiItemAction,
@@ -64,7 +66,7 @@ export { hookNeeds } from './hooks/needs.ts';
 export { Verdict, type AnyMerge, type Merge } from './hooks/merge.ts';
 export { HOOK_PRIORITY_RANGE, HOOK_TIMEOUT_RANGE, hookContext, type HookEnd, type HookSpec } from './hooks/row.ts';
 export type { RetryCandidate } from './hooks/prompt.ts';
-export { isProtectedEnvName, type ApprovalRequest } from './hooks/tools.ts';
+export { ApprovalRequest, isProtectedEnvName } from './hooks/tools.ts';
 export { JsonValue, parseJson, type JsonFault, type ParsedJson } from './json.ts';
 export { lateCallNames, lateCallRow, lateCalls, type CallNotYet, type GrantedCall, type LateCall } from './late-calls.ts';
 export { limits, type LimitName } from './limits.ts';

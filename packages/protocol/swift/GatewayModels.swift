@@ -315,6 +315,68 @@ public enum ApprovalState: RawRepresentable, Codable, Hashable, Sendable {
     }
 }
 
+public struct ApprovalRequest: Codable, Hashable, Sendable {
+    public let title: String
+    public let description: String
+    public let detail: String?
+    public let severity: ApprovalRequestSeverity?
+    public let allowedDecisions: [Decision]?
+    public let timeoutMs: Int?
+
+    public init(
+        title: String,
+        description: String,
+        detail: String? = nil,
+        severity: ApprovalRequestSeverity? = nil,
+        allowedDecisions: [Decision]? = nil,
+        timeoutMs: Int? = nil
+    ) {
+        self.title = title
+        self.description = description
+        self.detail = detail
+        self.severity = severity
+        self.allowedDecisions = allowedDecisions
+        self.timeoutMs = timeoutMs
+    }
+}
+
+public enum ApprovalRequestSeverity: RawRepresentable, Codable, Hashable, Sendable {
+    case info
+    case warning
+    case critical
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [ApprovalRequestSeverity] = [.info, .warning, .critical]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "info": self = .info
+        case "warning": self = .warning
+        case "critical": self = .critical
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .info: return "info"
+        case .warning: return "warning"
+        case .critical: return "critical"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
 public struct ApprovalRule: Codable, Hashable, Sendable {
     public let id: String
     public let agentId: String
@@ -3703,6 +3765,8 @@ public enum ToolInfoRiskLevel: RawRepresentable, Codable, Hashable, Sendable {
         try container.encode(rawValue)
     }
 }
+
+public typealias ToolMatcher = [String]
 
 public struct ToolResultMessage: Codable, Hashable, Sendable {
     public let role: String

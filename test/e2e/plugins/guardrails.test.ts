@@ -1,11 +1,11 @@
 // The bundled plugin `guardrails`: what its rules cover, as a table, and how a real gateway holds the agent to them.
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { commandRule, findCommand } from '../../../plugins/guardrails/commands.ts';
 import { findHost, hostRule } from '../../../plugins/guardrails/hosts.ts';
-import { findPath, pathRule } from '../../../plugins/guardrails/paths.ts';
+import { findPath, findPlace, pathRule } from '../../../plugins/guardrails/paths.ts';
 import { openWithPlugin } from '../../support/bundled-plugin.ts';
 
 const config = {
@@ -48,6 +48,14 @@ test('a path rule covers words of programs, and what a shell would make of them'
   assert.ok(findPath({ argv: ['cat', 'secrets/x'] }, paths, true));
   assert.ok(run('cat keys', { cwd: 'config' }), 'from the folder it runs in');
   for (const command of ['cat .env.example', 'npm test', 'ls src/*.ts']) assert.equal(run(command), undefined, command);
+});
+
+test('a path rule covers the places that a call really touches, and no name above the workspace', () => {
+  const find = (place: string, workspace = '/home/me/secrets/work') => findPlace([place], workspace, paths);
+  for (const place of ['/home/me/secrets/work/.env', '/home/me/secrets/work/a/secrets/x', '/etc/passwd', '/home/you/secrets/x'])
+    assert.ok(find(place), place);
+  for (const place of ['/home/me/secrets/work', '/home/me/secrets/work/open.md', '/srv/etc/x']) assert.equal(find(place), undefined, place);
+  assert.ok(find('/etc/work/x', '/etc/work'), 'a rule about a place of the machine holds there too');
 });
 
 test('a command rule covers its first words, behind others that run programs too', () => {
@@ -122,10 +130,18 @@ test('the agent is told which rule stands in its way, is asked for where the rul
   );
   writeFileSync(join(talk.workspace(), '.env'), 'KEY=hidden');
   writeFileSync(join(talk.workspace(), 'open.md'), 'in the open');
+  symlinkSync('.env', join(talk.workspace(), 'harmless.md'));
 
   const calls: [string, object, RegExp][] = [
     ['read', { path: '.env' }, /^Blocked by guardrails: the path "\.env" is denied by the rule "\.env"$/],
     ['exec', { command: 'cat .env' }, /^Blocked by guardrails: the path "\.env" is denied/],
+    ['read', { path: 'harmless.md' }, /^Blocked by guardrails: the path "\.env" is denied by the rule "\.env"$/],
+    ['exec', { command: 'cat harmless.md' }, /^Blocked by guardrails: the path "\.env" is denied/],
+    [
+      'exec',
+      { command: 'cat ~/../../../../../../etc/hostname' },
+      /^Blocked by guardrails: the path ".*etc\/hostname" is denied by the rule "\/etc"$/,
+    ],
     ['exec', { command: 'rm open.md' }, /^Blocked by guardrails: the command "rm open\.md" is denied by the rule "rm"$/],
     [
       'web_fetch',

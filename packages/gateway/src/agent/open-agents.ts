@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { RunStream, SandboxState, Settings } from '@tenon/protocol';
 import { createCallCounts } from '../host/call-counts.ts';
 import { createPluginCaller, type PluginFailure } from '../host/call-plugin.ts';
+import { createConflictReport } from '../host/conflicts.ts';
 import { createHookRegistry, type HookRegistry } from '../host/hook-registry.ts';
 import type { PluginHostOptions } from '../host/plugin-host.ts';
 import { createHookRunner, type HookRunner } from '../host/run-hook.ts';
@@ -87,6 +88,7 @@ export function openAgents(options: AgentOptions): AgentParts {
   const hookRegistry = createHookRegistry();
   const reportFailure = (failure: PluginFailure) => log.warn(failure, 'a plugin failed');
   let plugins: PluginParts | undefined;
+  const reportConflict = createConflictReport({ log, metrics });
   const counts = createCallCounts(clock);
   const trace = createTrace({ clock, tell: options.traced });
   const caller = createPluginCaller({ clock, metrics, reportFailure, counts, trace });
@@ -96,6 +98,7 @@ export function openAgents(options: AgentOptions): AgentParts {
     clock,
     metrics,
     stateOf: (plugin, sessionKey) => plugins?.stateOf(plugin, sessionKey),
+    reportConflict,
   });
   let followers: EventFollowers | undefined;
   const tools = openTools({
@@ -154,6 +157,7 @@ export function openAgents(options: AgentOptions): AgentParts {
       return plugins;
     },
     injectors: () => (plugins ? injectorsOf(plugins) : []),
+    reportConflict,
     approvals,
     execPolicy,
     sandbox,

@@ -1,23 +1,15 @@
 // The tool calls of one answer: each passes its gates in order, is marked as started before it runs, and has its result
 // in the transcript before the next step. A call that was started in a former life and has no result was interrupted: it
 // runs again only if its tool says that this is as good as once.
-import {
-  type AssistantMessage,
-  explain,
-  type ImageBlock,
-  type JsonObject,
-  matches,
-  type TextBlock,
-  type ToolCallBlock,
-} from '@tenon/protocol';
+import { type AssistantMessage, type ImageBlock, type JsonObject, type TextBlock, type ToolCallBlock } from '@tenon/protocol';
 import { faultpoint } from '../kernel/fault.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import type { OpenCall } from '../store/calls.ts';
+import { faultOf, passAgain, passGates } from './judge-call.ts';
 import { permit } from './permit.ts';
 import { callsOf } from './prompt.ts';
 import type { Prompt } from './prompt-hooks.ts';
-import { type Judgement, judgeByPolicies } from './tool-policies.ts';
-import { type PreparedCall, type Tool, ToolError, type ToolOutput } from './tools/tool.ts';
+import { type PreparedCall, type Tool, ToolError, type ToolIo, type ToolOutput } from './tools/tool.ts';
 import { extendPath, hookContextOf, Parked, type Turn } from './turn-context.ts';
 
 /** What the model is told of a call. */
@@ -96,39 +88,13 @@ async function admit(turn: Turn, prompt: Prompt, call: OpenCall, asked: readonly
   const fault = faultOf(tool, call.args);
   if (fault) return refusal(fault);
 
-  const judged = await judgeCall(turn, tool, call.args);
-  if (control.isParked()) throw new Parked();
-  if (judged.kind === 'aborted') return refusal(`Not run: ${control.reason}`);
-  if (judged.kind === 'denied') return refusal(`Blocked by ${judged.plugin}: ${judged.reason}`, { outcome: 'blocked' });
-
-  const gate = await turn.deps.hooks.run(
-    'before_tool_call',
-    {
-      ...hookContextOf(turn),
-      toolName: tool.name,
-      toolCallId: call.callId,
-      params: judged.args,
-      risk: tool.risk,
-      ...(judged.approval ? { approval: judged.approval } : {}),
-    },
-    { signal: control.waits },
-  );
-  if (control.isParked()) throw new Parked();
-  if (gate.kind === 'refused') return refusal(`Blocked by ${gate.plugin}: ${gate.reason}`, { outcome: 'blocked' });
-  const { params: args, approval } = gate.event;
-  const changed = faultOf(tool, args);
-  if (changed) return refusal(`${gate.by.join(', ')} changed the arguments so that they no longer fit: ${changed}`);
+  const passed = await passGates(turn, tool, call.callId, call.args);
+  if ('refused' in passed) return refusal(passed.refused, passed.outcome && { outcome: passed.outcome });
+  const { args, approval } = passed;
 
   const permitted = await permit(turn, { tool, callId: call.callId, args, asked: approval });
   if ('refused' in permitted) return refusal(permitted.refused, permitted.outcome && { outcome: permitted.outcome });
   return { tool, args, prepared: permitted };
-}
-
-/** Policies go before all hooks. */
-function judgeCall(turn: Turn, tool: Tool, args: JsonObject): Judgement | Promise<Judgement> {
-  const { plugins } = turn.deps;
-  if (!plugins || plugins.registry.all('toolPolicy').length === 0) return { kind: 'passed', args, by: [] };
-  return judgeByPolicies({ tool, args, sessionKey: turn.session.key, agentId: turn.agent.id, signal: turn.control.waits }, plugins);
 }
 
 /** Marked as started where that matters, then run. */
@@ -142,7 +108,11 @@ async function perform(turn: Turn, call: OpenCall, { tool, args, prepared }: Rea
   faultpoint('call.started');
   voice.tool(call.callId, tool.name, 'started', { subject: prepared.subject, args });
   const startedAt = deps.clock.monotonic();
-  const result = await runPrepared(prepared, control.work, (output) => voice.tool(call.callId, tool.name, 'output', { output }));
+  const result = await runPrepared(prepared, {
+    signal: control.work,
+    onUpdate: (output) => voice.tool(call.callId, tool.name, 'output', { output }),
+    judgeAgain: (other) => passAgain(turn, tool, call.callId, other),
+  });
   faultpoint('call.ran');
   // Killed because the gateway stops: nobody knows what it did, so it stays started and is told as interrupted.
   if (control.isParked() && control.work.aborted) throw new Parked();
@@ -164,9 +134,9 @@ async function perform(turn: Turn, call: OpenCall, { tool, args, prepared }: Rea
 }
 
 /** Contract: must not throw. A tool that throws what it must not is told to the model as a fault of the tool. */
-export async function runPrepared(prepared: PreparedCall, signal: AbortSignal, onUpdate: (text: string) => void): Promise<CallResult> {
+export async function runPrepared(prepared: PreparedCall, io: ToolIo): Promise<CallResult> {
   try {
-    const output: ToolOutput = await prepared.run({ signal, onUpdate: (text) => onUpdate(clean(text)) });
+    const output: ToolOutput = await prepared.run({ ...io, onUpdate: (text) => io.onUpdate(clean(text)) });
     const { content, isError = false, details, provenance } = output;
     return {
       content: content.map((block) => (block.type === 'text' ? { ...block, text: clean(block.text) } : block)),
@@ -176,7 +146,7 @@ export async function runPrepared(prepared: PreparedCall, signal: AbortSignal, o
     };
   } catch (error) {
     if (error instanceof ToolError) return refusal(error.message, { code: error.code });
-    if (signal.aborted) return refusal('Stopped before it was done');
+    if (io.signal.aborted) return refusal('Stopped before it was done');
     return refusal(`The tool failed: ${error instanceof Error ? error.message : String(error)}`, { code: 'TOOL_FAULT' });
   }
 }
@@ -240,15 +210,6 @@ async function persist(turn: Turn, call: OpenCall, args: JsonObject, result: Cal
   faultpoint('call.finished');
   await extendPath(turn, [entry]);
   await hooks.run('after_tool_call_persist', { ...told, toolResult: message });
-}
-
-function faultOf(tool: Tool, args: JsonObject): string | undefined {
-  if (tool.faultIn) {
-    const fault = tool.faultIn(args);
-    return fault && `The arguments do not fit the tool "${tool.name}": ${fault}`;
-  }
-  if (matches(tool.parameters, args)) return undefined;
-  return `The arguments do not fit the tool "${tool.name}": ${explain(tool.parameters, args, 'arguments') ?? 'see its parameters'}`;
 }
 
 function refusal(text: string, details?: JsonObject): CallResult {

@@ -1,12 +1,14 @@
 // Policies of plugins that judge a tool call before all hooks. They can only tighten: deny it, ask the operator, or narrow
-// its arguments to others that still fit the tool. One that throws, hangs or answers something else denies, and the model
-// is told no more than that.
-import { type ApprovalRequest, type JsonObject, matches } from '@tenon/protocol';
-import type { PolicyDecision } from '@tenon/plugin-sdk';
-import { Type } from 'typebox';
-import { copyPlain } from '../host/plain-data.ts';
+// its arguments to others that still fit the tool. They are told what the call is about as the tool sees it: real places,
+// words, hosts. One that throws, hangs or answers something else denies, and the model is told no more than that.
+import { ApprovalRequest, type JsonObject, matches, type Risk } from '@tenon/protocol';
+import type { ToolPolicy } from '@tenon/plugin-sdk';
+import { Type, type Static } from 'typebox';
+import { type ReportConflict, Rewrites, textOf } from '../host/conflicts.ts';
+import type { RegisteredItem } from '../host/contribution-registry.ts';
+import { copyPlain, freezeDeep } from '../host/plain-data.ts';
 import { type PluginParts, readState } from './plugin-tools.ts';
-import type { Tool } from './tools/tool.ts';
+import type { CallFacts, Tool, ToolPlace } from './tools/tool.ts';
 
 const TIMEOUT_MS = 5_000;
 const REASON_CHARS = 512;
@@ -14,9 +16,11 @@ const REASON_CHARS = 512;
 export interface Judged {
   readonly tool: Tool;
   readonly args: JsonObject;
-  readonly sessionKey: string;
-  readonly agentId: string;
+  readonly place: ToolPlace;
   readonly signal: AbortSignal;
+  /** A plugin that was asked before wants the operator to be asked: the arguments stay as they are. */
+  readonly approval?: PolicyApproval | undefined;
+  readonly reportConflict?: ReportConflict | undefined;
 }
 
 export type Judgement =
@@ -29,17 +33,28 @@ export type PolicyApproval = ApprovalRequest & { readonly plugin: string };
 
 /** One after another, each on what the one before it left. A denial after a wish to ask still denies. */
 export async function judgeByPolicies(call: Judged, plugins: PluginParts): Promise<Judgement> {
-  const { tool, sessionKey, agentId, signal } = call;
-  let { args } = call;
+  const { tool, signal, place, reportConflict } = call;
+  const { sessionKey, runId } = place;
+  let { args, approval } = call;
   const by: string[] = [];
-  let approval: PolicyApproval | undefined;
-  for (const { item, plugin, isLive } of plugins.registry.all('toolPolicy')) {
-    if (!isLive || (item.matcher && !item.matcher.includes(tool.name))) continue;
+  const { trace } = plugins.caller;
+  let disagreement: string | undefined;
+  const rewrites = new Rewrites((conflict) => {
+    disagreement = textOf(conflict);
+    reportConflict?.({ place: 'tool_policy', ...conflict, sessionKey, runId });
+  });
+  let facts: CallFacts | undefined;
+  for (const registered of policiesFor(tool, plugins)) {
+    const { item, plugin } = registered;
+    if (!registered.isLive) continue;
     const state = await readState(plugins, plugin, sessionKey).catch(() => undefined);
     if (!state) return failed(plugin);
+    facts ??= await factsOf(tool, args, place).catch(() => undefined);
+    if (signal.aborted) return { kind: 'aborted' };
+    if (!facts) return { kind: 'denied', plugin, reason: 'what this call is about cannot be told, so its policy cannot judge it' };
     const answer = await plugins.caller.call(
       { plugin, place: 'tool_policy', timeoutMs: TIMEOUT_MS },
-      (event: Parameters<typeof item.evaluate>[0], own) =>
+      (event: PolicyEvent, own) =>
         item.evaluate(event, {
           state,
           getSessionExtension: state,
@@ -47,22 +62,71 @@ export async function judgeByPolicies(call: Judged, plugins: PluginParts): Promi
             return own.signal;
           },
         }),
-      Object.freeze({ toolName: tool.name, params: frozen(args), sessionKey, agentId, risk: tool.risk }),
+      eventOf(call, args, facts),
       acceptDecision,
       signal,
+      place,
     );
     if (!answer.ok) return answer.kind === 'aborted' ? { kind: 'aborted' } : failed(plugin);
-    const decision = answer.value;
-    if (decision.allow === false) return { kind: 'denied', plugin, reason: decision.reason ?? `the policy "${item.id}" does not allow it` };
-    // What does not fit the tool narrows nothing: the call stays as it is.
-    if (approval === undefined && decision.params !== undefined && fits(tool, decision.params)) {
-      args = decision.params;
-      by.push(plugin);
+    const { denied, reason = `the policy "${item.id}" does not allow it`, params, requireApproval } = answer.value;
+    if (denied) {
+      trace.became(answer, { outcome: 'refused', reason });
+      return { kind: 'denied', plugin, reason };
     }
-    if (decision.requireApproval && approval === undefined)
-      approval = { ...decision.requireApproval, allowedDecisions: ['allow-once', 'deny'], plugin };
+    const before = { params: args, approval: approval ?? null };
+    disagreement = undefined;
+    // What does not fit the tool narrows nothing: the call stays as it is.
+    if (params !== undefined && fits(tool, params)) {
+      const narrowed = approval === undefined ? params : args;
+      rewrites.note(plugin, 'params', params, args, narrowed);
+      if (narrowed !== args) {
+        args = narrowed;
+        by.push(plugin);
+        facts = undefined;
+      }
+    }
+    if (requireApproval && approval === undefined) approval = { allowedDecisions: ['allow-once', 'deny'], ...requireApproval, plugin };
+    if (trace.isOn) {
+      const after = { params: args, approval: approval ?? null };
+      trace.became(answer, { outcome: 'changed', before, after, ...(disagreement ? { reason: disagreement } : {}) });
+    }
   }
   return { kind: 'passed', args, by, ...(approval === undefined ? {} : { approval }) };
+}
+
+/** Those that want to judge calls of this tool, by plugin and in the order in which each registered them. */
+export function policiesFor(
+  tool: Pick<Tool, 'name'>,
+  { registry }: Pick<PluginParts, 'registry'>,
+): readonly RegisteredItem<'toolPolicy'>[] {
+  return registry.all('toolPolicy').filter(({ item }) => isMatched(item.matcher, tool.name));
+}
+
+/** Names of tools differ in more than the size of their letters, so an id is the name in lower case. */
+export function isMatched(matcher: readonly string[] | undefined, toolName: string): boolean {
+  return matcher === undefined || matcher.includes(toolName.toLowerCase());
+}
+
+/** Frozen. Rejects where the tool cannot say. */
+export async function factsOf(tool: Tool, args: JsonObject, place: ToolPlace): Promise<CallFacts> {
+  return freezeDeep({ ...(await tool.facts?.(args, place)) });
+}
+
+type PolicyEvent = Parameters<ToolPolicy['evaluate']>[0];
+
+function eventOf({ tool, place }: Judged, args: JsonObject, { risk = tool.risk, ...facts }: CallFacts): PolicyEvent {
+  const { sessionKey, agentId, runId, callId, workspace } = place;
+  return Object.freeze({
+    toolName: tool.name,
+    toolCallId: callId,
+    params: frozen(args),
+    sessionKey,
+    agentId,
+    runId,
+    risk: risk satisfies Risk,
+    workspaceDir: workspace,
+    ...facts,
+  });
 }
 
 function failed(plugin: string): Judgement {
@@ -73,28 +137,29 @@ function fits(tool: Tool, params: JsonObject): boolean {
   return tool.faultIn ? tool.faultIn(params) === undefined : matches(tool.parameters, params);
 }
 
-const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
+const closed = { additionalProperties: false };
 
+/** A verdict, or what a `before_tool_call` handler may answer. */
 const Decision = Type.Union([
-  Type.Object({ allow: Type.Literal(false), reason: Type.Optional(Type.String()) }, { additionalProperties: false }),
+  Type.Object({ allow: Type.Literal(false), reason: Type.Optional(Type.String()) }, closed),
+  Type.Object({ block: Type.Literal(true), blockReason: Type.Optional(Type.String()) }, closed),
   Type.Object(
     {
       allow: Type.Optional(Type.Literal(true)),
-      /** What is no plain object is passed over (A10). */
+      block: Type.Optional(Type.Literal(false)),
+      /** What is no plain object is passed over. */
       params: Type.Optional(Type.Unknown()),
-      requireApproval: Type.Optional(
-        Type.Object({ title: Text(80), description: Type.String({ maxLength: 512 }) }, { additionalProperties: false }),
-      ),
+      requireApproval: Type.Optional(ApprovalRequest),
     },
-    { additionalProperties: false },
+    closed,
   ),
 ]);
 
 interface Accepted {
-  readonly allow?: boolean;
+  readonly denied?: true;
   readonly reason?: string;
   readonly params?: JsonObject;
-  readonly requireApproval?: { readonly title: string; readonly description: string };
+  readonly requireApproval?: ApprovalRequest;
 }
 
 function acceptDecision(raw: unknown): { readonly value: Accepted } | { readonly wrong: string } {
@@ -102,12 +167,16 @@ function acceptDecision(raw: unknown): { readonly value: Accepted } | { readonly
   const copied = copyPlain(raw);
   if ('wrong' in copied) return copied;
   if (!matches(Decision, copied.value)) return { wrong: 'it is not a decision of a policy' };
-  const decision = copied.value as PolicyDecision;
-  if (decision.allow === false)
-    return { value: { allow: false, ...(decision.reason === undefined ? {} : { reason: decision.reason.slice(0, REASON_CHARS) }) } };
-  const { params, ...rest } = decision;
+  const decision: Static<typeof Decision> = copied.value;
+  const no = 'allow' in decision && decision.allow === false ? decision.reason : undefined;
+  const block = 'block' in decision && decision.block === true ? decision.blockReason : undefined;
+  if (('allow' in decision && decision.allow === false) || ('block' in decision && decision.block === true)) {
+    const reason = (no ?? block)?.slice(0, REASON_CHARS);
+    return { value: { denied: true, ...(reason === undefined ? {} : { reason }) } };
+  }
+  const { params, requireApproval } = decision as { params?: unknown; requireApproval?: ApprovalRequest };
   const isObject = typeof params === 'object' && params !== null && !Array.isArray(params);
-  return { value: { ...rest, ...(isObject ? { params } : {}) } };
+  return { value: { ...(requireApproval ? { requireApproval } : {}), ...(isObject ? { params: params as JsonObject } : {}) } };
 }
 
 function frozen(args: JsonObject): JsonObject {

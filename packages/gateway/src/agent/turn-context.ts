@@ -1,6 +1,7 @@
 // What one turn holds while it lasts: the run, its session and agent, the path of the transcript as far as it is known,
 // and how it is stopped. All of it is a local of the turn; what must outlast it is in the store.
 import type { Entry, EntryDraft, HookName, RunStream, SandboxState, Session, Usage } from '@tenon/protocol';
+import type { ReportConflict } from '../host/conflicts.ts';
 import type { HookInput, HookOutcome, HookRunner } from '../host/run-hook.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
@@ -31,6 +32,8 @@ export interface TurnDeps {
   readonly plugins?: PluginParts | undefined;
   /** Plugins whose injections a turn may be told; without it, none. */
   readonly injectors?: () => readonly string[];
+  /** Two plugins change the same thing. */
+  readonly reportConflict?: ReportConflict;
   readonly approvals: Approvals;
   /** Known once a sandbox was looked for. */
   readonly execPolicy: () => Promise<ExecPolicy>;

@@ -56,7 +56,10 @@ export async function runUserBash(turn: Turn, { entryId, command, isPrivate }: U
   faultpoint('bash.started');
   voice.tool(CALL_ID, tool.name, 'started', { subject: permitted.subject, args });
   const startedAt = deps.clock.monotonic();
-  const result = await runPrepared(permitted, control.work, (output) => voice.tool(CALL_ID, tool.name, 'output', { output }));
+  const result = await runPrepared(permitted, {
+    signal: control.work,
+    onUpdate: (output) => voice.tool(CALL_ID, tool.name, 'output', { output }),
+  });
   faultpoint('bash.ran');
   if (control.isParked() && control.work.aborted) throw new Parked();
   voice.tool(CALL_ID, tool.name, 'ended', { isError: result.isError, durationMs: deps.clock.monotonic() - startedAt });

@@ -8,6 +8,7 @@ import {
   contributionKinds,
   contributionRow,
   explain,
+  matcherFault,
   type RejectionCode,
   Session,
   scopeNames,
@@ -261,6 +262,8 @@ function beyondSchema(kind: ContributionKind, data: Record<string, unknown>): st
   const { type = 'object' } = (data.parameters ?? {}) as { type?: unknown };
   if (kind === 'tool' && type !== 'object') return 'tool/parameters must have the type "object"';
   if (kind === 'uiDescriptor') return beyondDescriptor(data as unknown as Contribution<'uiDescriptor'>);
+  const fault = data.matcher === undefined ? undefined : matcherFault(data.matcher as string[]);
+  if (fault) return `${kind}/matcher ${fault}`;
   if (kind === 'httpRoute' && data.auth === 'plugin' && data.scope !== undefined)
     return 'httpRoute/scope is for routes with auth "gateway"';
   if (!SCOPED.has(kind) || data.scope === undefined) return undefined;

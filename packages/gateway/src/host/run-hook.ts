@@ -14,6 +14,7 @@ import {
 import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import type { Accept, Answer, Effect, PluginCaller } from './call-plugin.ts';
+import { type ReportConflict, Rewrites, textOf } from './conflicts.ts';
 import type { HookRegistry, Registered } from './hook-registry.ts';
 import { createObserverLanes } from './observer-lanes.ts';
 import { callWithState, type StateOf } from './own-state.ts';
@@ -81,6 +82,7 @@ export interface HookRunnerDeps {
   readonly metrics: Metrics;
   /** What plugins keep in sessions; without it, handlers read nothing. */
   readonly stateOf?: StateOf;
+  readonly reportConflict?: ReportConflict;
 }
 
 type AnyEvent = HookEvent<HookName>;
@@ -88,7 +90,7 @@ type AnyOutcome = HookDone<HookName> | HookRefused<HookName> | HookClaimed<HookN
 
 const NOBODY: readonly string[] = Object.freeze([]);
 
-export function createHookRunner({ registry, caller, clock, metrics, stateOf }: HookRunnerDeps): HookRunner {
+export function createHookRunner({ registry, caller, clock, metrics, stateOf, reportConflict }: HookRunnerDeps): HookRunner {
   const lanes = createObserverLanes({ clock, metrics, fail: caller.fail });
   const accepts = new Map<HookName, Accept<object | undefined>>();
   const { trace } = caller;
@@ -152,6 +154,18 @@ export function createHookRunner({ registry, caller, clock, metrics, stateOf }: 
     const by: string[] = [];
     const failed: string[] = [];
     let current = event;
+    /** What the answer that is being taken and an earlier one disagree on. */
+    let disagreement: string | undefined;
+    const { sessionKey, runId } = event as { sessionKey?: string; runId?: string };
+    const rewrites = new Rewrites((conflict) => {
+      disagreement = textOf(conflict);
+      reportConflict?.({
+        place: name,
+        ...conflict,
+        ...(sessionKey === undefined ? {} : { sessionKey }),
+        ...(runId === undefined ? {} : { runId }),
+      });
+    });
 
     const done = (): AnyOutcome => ({ kind: 'done', event: current, by, failed });
     const failedBy = (plugin: string, message: string): AnyOutcome | undefined => {
@@ -165,8 +179,10 @@ export function createHookRunner({ registry, caller, clock, metrics, stateOf }: 
     /** Takes one answer; what it returns ends the hook. */
     function take(each: Registered, answer: Answer<object | undefined>): AnyOutcome | undefined {
       const before = current;
+      disagreement = undefined;
       const end = judge(each, answer);
-      if (trace.isOn) trace.became(answer, effectOf(answer, before, current, end));
+      if (trace.isOn)
+        trace.became(answer, { ...(disagreement ? { reason: disagreement } : {}), ...effectOf(answer, before, current, end) });
       return end;
     }
 
@@ -185,6 +201,7 @@ export function createHookRunner({ registry, caller, clock, metrics, stateOf }: 
         const { message } = caller.fail(each, 'wrong-shape', merged.reason);
         return failedBy(plugin, message);
       }
+      if (row.merge && handlers.length > 1) noteRewrites(rewrites, row, plugin, result as object, current, merged ?? current);
       if (merged !== undefined && merged !== current) {
         current = freezeDeep(merged) as AnyEvent;
         by.push(plugin);
@@ -245,6 +262,17 @@ function effectOf(answer: Answer<unknown>, before: AnyEvent, after: AnyEvent, en
   if (end?.kind === 'claimed') return { outcome: 'claimed', before: {}, after: end.result };
   if (end?.kind === 'refused') return end.result ? { outcome: 'refused', reason: end.reason } : { outcome: 'failed', reason: end.reason };
   return { outcome: 'changed', before, after };
+}
+
+/** What one answer wanted and what came of it. */
+function noteRewrites(rewrites: Rewrites, row: HookSpec, plugin: string, result: object, before: object, after: object): void {
+  const { joins = [], within } = row.merge ?? {};
+  const inside = (event: object): Record<string, unknown> =>
+    (within === undefined ? event : (event as Record<string, unknown>)[within]) as Record<string, unknown>;
+  for (const [field, wanted] of Object.entries(result)) {
+    if (joins.includes(field) || (within === undefined && !Object.hasOwn(row.event.properties, field))) continue;
+    rewrites.note(plugin, field, wanted, inside(before)[field], inside(after)[field]);
+  }
 }
 
 const NO_OPINION = { ok: true, value: undefined } as const;

@@ -19,6 +19,10 @@ export interface Merge<Event, Result> {
   readonly summary: string;
   /** The next event; the same object when nothing changes. Contract: pure, and keeps what it is given unchanged. */
   readonly apply: (event: Event, result: Result, plugin: string) => Event | Verdict;
+  /** Fields that every handler adds to: two that give one do not disagree. */
+  readonly joins?: readonly string[];
+  /** The field whose parts a result names, where that is not the event itself. */
+  readonly within?: string;
 }
 
 /** A merge of whatever row. */
@@ -26,6 +30,8 @@ export interface AnyMerge {
   readonly name: string;
   readonly summary: string;
   readonly apply: (event: never, result: never, plugin: string) => object;
+  readonly joins?: readonly string[];
+  readonly within?: string;
 }
 
 /** Each field that a handler gives replaces the one so far. */
@@ -84,6 +90,7 @@ export function joinContext<Event extends ContextParts>(): Merge<Event, ContextP
   return {
     name: 'joinContext',
     summary: 'What handlers give is joined in their order, with a blank line between.',
+    joins: ['prependContext', 'appendContext'],
     apply: (event, result) =>
       replace(event, joined<keyof ContextParts>(event, result, ['prependContext', 'appendContext']) as Partial<Event>),
   };

@@ -90,6 +90,7 @@ export const buildPrompt: Merge<Static<typeof PromptEvent>, Static<typeof Prompt
   summary:
     'The first `systemPrompt` stands; a later one is taken only if it contains the one so far. Context is joined with a blank line ' +
     'between. `toolsAllow` is intersected; what is not a list of names allows none.',
+  joins: ['prependContext', 'appendContext', 'prependSystemContext', 'appendSystemContext', 'toolsAllow'],
   apply(event, result, plugin) {
     const fields: Partial<Static<typeof PromptEvent>> = joined(event, result, [
       'prependContext',
@@ -187,6 +188,7 @@ export const strongestAction: Merge<Static<typeof FinalizeEvent>, Static<typeof 
   summary:
     '`finalize` wins over all. Otherwise every `revise` counts: reasons are joined, retries collected in order. `continue` stands ' +
     'only if nobody asked for more.',
+  joins: ['action', 'reason'],
   apply(event, { action, reason, retry }, plugin) {
     if (event.action === 'finalize') return event;
     if (action === 'finalize') return { ...event, action, ...(reason === undefined ? {} : { reason }), candidates: [] };

@@ -32,8 +32,12 @@ export type ApprovalRequest = Static<typeof ApprovalRequest>;
 const ToolCallEvent = hookEvent({
   ...call,
   risk: Type.Optional(Risk),
-  /** Files that the call is about, where the tool knows. */
+  /** Places of the machine that the call is about, where the tool knows: absolute, each as it is spelled and where it leads. */
   derivedPaths: Type.Optional(Type.Array(Text)),
+  /** The words of the command, where a program would run; those inside of words too. */
+  commandWords: Type.Optional(Type.Array(Text)),
+  /** Hosts that the call names, where the tool knows. */
+  hosts: Type.Optional(Type.Array(Text)),
   /** What the first handler that wants a person to be asked has said. From then on `params` stays as it is. */
   approval: Type.Optional(Type.Object({ ...ApprovalRequest.properties, plugin: OwnerId }, closed)),
 });
@@ -51,11 +55,14 @@ export const strictest: Merge<Static<typeof ToolCallEvent>, Static<typeof ToolCa
   name: 'strictest',
   summary:
     'The first `block: true` refuses, and nobody after it is asked; `block: false` is no opinion. The last `params` win until an ' +
-    'approval is asked for, and stay from then on. The first `requireApproval` stands, with the id of its plugin.',
+    'approval is asked for, and stay from then on; what was known of the params before is left out. The first `requireApproval` ' +
+    'stands, with the id of its plugin.',
   apply(event, { params, block, blockReason, requireApproval }, plugin) {
     if (block) return blocked(plugin, blockReason);
     if (event.approval !== undefined) return event;
-    return replace(event, {
+    // What was known of other params must not be taken for what is known of these.
+    const { derivedPaths: _paths, commandWords: _words, hosts: _hosts, ...unknown } = event;
+    return replace(params === undefined ? event : unknown, {
       ...(params === undefined ? {} : { params }),
       ...(requireApproval === undefined ? {} : { approval: { ...requireApproval, plugin } }),
     });
@@ -74,6 +81,7 @@ const ExecEnvResult = Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]
 
 export const addEnv: Merge<Static<typeof ExecEnvEvent>, Static<typeof ExecEnvResult>> = {
   name: 'addEnv',
+  within: 'env',
   summary: 'A later value of a name replaces an earlier one. Names that decide what is run or whom it trusts are dropped and listed.',
   apply(event, result) {
     const dropped = Object.keys(result).filter(isProtectedEnvName);

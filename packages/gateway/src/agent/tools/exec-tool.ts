@@ -10,6 +10,7 @@ import { parseCommand, showCommand } from './argv.ts';
 import { closed, defineTool, said } from './define.ts';
 import { execEnvironment } from './exec-env.ts';
 import { digestsOf } from './exec-files.ts';
+import { programFacts } from './facts.ts';
 import { type FileDeps, locateFolder } from './files/file-deps.ts';
 import { locate } from './files/workspace.ts';
 import type { JobEnd, Jobs } from './jobs.ts';
@@ -76,6 +77,10 @@ export function execTool(deps: ExecDeps): Tool {
     tags: ['programs'],
     idempotent: false,
     parallelSafe: false,
+    async facts({ command, argv, cwd = '.' }, place) {
+      const { spot, boundary } = await locateFolder(place, cwd, deps);
+      return programFacts(readCommand(command, argv).words, { cwd: spot.real, homes: [deps.userHome, boundary.root] });
+    },
     async prepare({ command, argv, cwd = '.', timeoutMs, background = false }, place) {
       const line = readCommand(command, argv);
       const { spot, boundary } = await locateFolder(place, cwd, deps);

@@ -1,4 +1,5 @@
 // `process`: the background jobs of this session.
+import type { Risk } from '@tenon/protocol';
 import { Type } from 'typebox';
 import { closed, defineTool, said } from './define.ts';
 import { describeEnd } from './exec-tool.ts';
@@ -23,12 +24,13 @@ export function processTool(jobs: Jobs, spool: Spool): Tool {
     tags: ['programs'],
     idempotent: true,
     parallelSafe: false,
+    facts: ({ action }) => ({ risk: riskOf(action) }),
     prepare({ action, id, offset }, { sessionKey }) {
       const job = action === 'list' ? undefined : pick(jobs.list(sessionKey), id);
       return {
         subject: job === undefined ? action : `${action} ${job.id}`,
         question: job === undefined ? 'List background jobs?' : `${action} ${job.id}?`,
-        risk: 'read',
+        risk: riskOf(action),
         exact: { action, id: id ?? null, offset: offset ?? null },
         async run() {
           if (job === undefined) return said(jobs.list(sessionKey).map(rowOf).join('\n') || 'No background jobs');
@@ -42,6 +44,11 @@ export function processTool(jobs: Jobs, spool: Spool): Tool {
       };
     },
   });
+}
+
+/** Ending a program is more than looking after it. */
+function riskOf(action: 'list' | 'output' | 'kill'): Risk {
+  return action === 'kill' ? 'write' : 'read';
 }
 
 function pick(jobs: readonly Job[], id: string | undefined): Job {

@@ -22,6 +22,11 @@ export interface Tool {
   readonly optional?: boolean;
   /** What keeps the arguments from fitting, where `parameters` is a JSON Schema of somebody else. */
   faultIn?(args: JsonObject): string | undefined;
+  /**
+   * What a call with these arguments is about, for whoever judges it. Contract: throws only ToolError. The arguments fit
+   * `parameters`. Changes nothing. Without it, nothing is known but the arguments.
+   */
+  facts?(args: JsonObject, place: ToolPlace): Promise<CallFacts> | CallFacts;
   /** Contract: throws only ToolError. The arguments fit `parameters`. Changes nothing. */
   prepare(args: JsonObject, place: ToolPlace): Promise<PreparedCall> | PreparedCall;
 }
@@ -36,6 +41,16 @@ export interface ToolPlace {
   readonly workspace: string;
   /** Further variables for programs, from the hook `resolve_exec_env`. */
   readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface CallFacts {
+  /** Where it differs from that of the tool. */
+  readonly risk?: Risk;
+  /** Absolute: each place as it is spelled and where it leads. */
+  readonly derivedPaths?: readonly string[];
+  /** Of a program: the words of its command, those inside of words too. */
+  readonly commandWords?: readonly string[];
+  readonly hosts?: readonly string[];
 }
 
 export interface PreparedCall {
@@ -59,6 +74,8 @@ export interface PreparedCall {
 
 export interface ToolIo {
   readonly signal: AbortSignal;
+  /** Whoever judges calls is asked again, for arguments that the call has come to, such as where a page leads. Throws ToolError when it may not go on. */
+  readonly judgeAgain?: (args: JsonObject) => Promise<void>;
   /** Output so far, for people who watch; only the last lines of it may be shown. */
   onUpdate(text: string): void;
 }

@@ -2,6 +2,7 @@
 // if a write fails in the middle, those before it are put back.
 import { Type } from 'typebox';
 import { sha256 } from '../../../kernel/ids.ts';
+import { pathFacts } from '../facts.ts';
 import { closed, defineTool, said } from '../define.ts';
 import { type Tool, ToolError, type ToolPlace } from '../tool.ts';
 import { type FileDeps, locateFile, locateIn } from './file-deps.ts';
@@ -32,6 +33,7 @@ export function applyPatchTool(deps: FileDeps): Tool {
     tags: ['files'],
     idempotent: false,
     parallelSafe: false,
+    facts: async ({ patch }, { workspace }) => ({ derivedPaths: await pathFacts(namedIn(patch), workspace) }),
     async prepare({ patch }, place) {
       const steps = await plan(patch, place, deps);
       const names = steps.map(({ spot }) => spot.shown);
@@ -53,6 +55,12 @@ export function applyPatchTool(deps: FileDeps): Tool {
       };
     },
   });
+}
+
+function namedIn(patch: string): string[] {
+  return parsePatch(patch).flatMap((change) =>
+    change.kind === 'update' && change.moveTo !== undefined ? [change.path, change.moveTo] : [change.path],
+  );
 }
 
 async function plan(patch: string, place: ToolPlace, deps: FileDeps): Promise<Step[]> {

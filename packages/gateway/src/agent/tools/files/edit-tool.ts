@@ -3,6 +3,7 @@
 import { Type } from 'typebox';
 import { sha256 } from '../../../kernel/ids.ts';
 import { nearest } from '../../../kernel/nearest.ts';
+import { pathFacts } from '../facts.ts';
 import { closed, defineTool, said } from '../define.ts';
 import { type Tool, ToolError } from '../tool.ts';
 import { type FileDeps, locateFile } from './file-deps.ts';
@@ -41,6 +42,7 @@ export function editTool(deps: FileDeps): Tool {
     tags: ['files'],
     idempotent: false,
     parallelSafe: false,
+    facts: async ({ path }, { workspace }) => ({ derivedPaths: await pathFacts([path], workspace) }),
     async prepare({ path, edits }, place) {
       const { spot, boundary } = await locateFile(place, path, deps);
       const before = textOf(await readWhole(spot, MAX_TEXT_BYTES), spot.shown);

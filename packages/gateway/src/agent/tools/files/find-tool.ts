@@ -1,5 +1,6 @@
 // `find`: files and folders by their names.
 import { Type } from 'typebox';
+import { pathFacts } from '../facts.ts';
 import { closed, defineTool, said } from '../define.ts';
 import { firstPage } from '../spool.ts';
 import { type Tool, ToolError } from '../tool.ts';
@@ -28,6 +29,7 @@ export function findTool(deps: FileDeps): Tool {
     tags: ['files', 'search'],
     idempotent: true,
     parallelSafe: true,
+    facts: async ({ path = '.' }, { workspace }) => ({ derivedPaths: await pathFacts([path], workspace) }),
     async prepare({ glob, path = '.' }, place) {
       const { spot, boundary } = await locateFolder(place, path, deps);
       if (spot.kind !== 'folder') throw new ToolError('NOT_A_FOLDER', `${spot.shown} is a file; give a folder`);

@@ -2,6 +2,7 @@
 // (re2js); the number of files, bytes, matches and seconds is bounded all the same.
 import type { RE2JS } from 're2js';
 import { Type } from 'typebox';
+import { pathFacts } from '../facts.ts';
 import { closed, defineTool, said } from '../define.ts';
 import { firstPage } from '../spool.ts';
 import { type Tool, ToolError, type ToolIo } from '../tool.ts';
@@ -43,6 +44,7 @@ export function grepTool(deps: FileDeps): Tool {
     tags: ['files', 'search'],
     idempotent: true,
     parallelSafe: true,
+    facts: async ({ path = '.' }, { workspace }) => ({ derivedPaths: await pathFacts([path], workspace) }),
     async prepare({ pattern, path = '.', glob, ignoreCase = false, context = 0 }, place) {
       const located = await locateFolder(place, path, deps);
       const expression = await compilePattern(pattern, ignoreCase);

@@ -3,6 +3,7 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Type } from 'typebox';
 import { visible } from '@tenon/protocol';
+import { pathFacts } from '../facts.ts';
 import { closed, defineTool, said } from '../define.ts';
 import { firstPage } from '../spool.ts';
 import { type Tool, ToolError } from '../tool.ts';
@@ -25,6 +26,7 @@ export function lsTool(deps: FileDeps): Tool {
     tags: ['files'],
     idempotent: true,
     parallelSafe: true,
+    facts: async ({ path = '.' }, { workspace }) => ({ derivedPaths: await pathFacts([path], workspace) }),
     async prepare({ path = '.' }, place) {
       const { spot, boundary } = await locateFolder(place, path, deps);
       if (spot.kind !== 'folder') throw new ToolError('NOT_A_FOLDER', `${spot.shown} is a file; read it with read`);

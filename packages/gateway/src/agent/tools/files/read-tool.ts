@@ -2,6 +2,7 @@
 // decoded here.
 import type { imageTypes } from '@tenon/protocol';
 import { Type } from 'typebox';
+import { pathFacts } from '../facts.ts';
 import { closed, defineTool, said } from '../define.ts';
 import { MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from '../spool.ts';
 import { type Tool, ToolError, type ToolOutput } from '../tool.ts';
@@ -31,6 +32,7 @@ export function readTool(deps: FileDeps): Tool {
     tags: ['files'],
     idempotent: true,
     parallelSafe: true,
+    facts: async ({ path }, { workspace }) => ({ derivedPaths: await pathFacts([path], workspace) }),
     async prepare({ path, offset = 1, limit = MAX_SHOWN_LINES }, place) {
       const { spot } = await locateFile(place, path, deps);
       return {

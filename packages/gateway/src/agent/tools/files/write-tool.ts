@@ -1,5 +1,6 @@
 // `write`: a whole file, new or in place of another.
 import { Type } from 'typebox';
+import { pathFacts } from '../facts.ts';
 import { closed, defineTool, said } from '../define.ts';
 import { type Tool, ToolError } from '../tool.ts';
 import { type FileDeps, locateIn } from './file-deps.ts';
@@ -24,6 +25,7 @@ export function writeTool(deps: FileDeps): Tool {
     tags: ['files'],
     idempotent: true,
     parallelSafe: false,
+    facts: async ({ path }, { workspace }) => ({ derivedPaths: await pathFacts([path], workspace) }),
     async prepare({ path, content }, place) {
       const { spot, boundary } = await locateIn(place, path, deps);
       if (spot.kind === 'folder') throw new ToolError('NOT_A_FILE', `${spot.shown} is a folder`);

@@ -55,14 +55,20 @@ export function parseAddress(text: string, deps: Pick<WebDeps, 'allowPrivate'>):
   return url;
 }
 
-export async function fetchPage(start: URL, deps: WebDeps, signal: AbortSignal): Promise<Page> {
+/** `mayFollow` is asked before each further address, and throws ToolError where it must not be fetched. */
+export async function fetchPage(
+  start: URL,
+  deps: WebDeps,
+  signal: AbortSignal,
+  mayFollow: (next: URL) => Promise<void> = async () => {},
+): Promise<Page> {
   const deadline = new AbortController();
   const timer = deps.clock.after(TIMEOUT_MS, () =>
     deadline.abort(new ToolError('TIMEOUT', `${start.host} took longer than ${TIMEOUT_MS / 1000} seconds`)),
   );
   const either = AbortSignal.any([signal, deadline.signal]);
   try {
-    return await follow(start, deps, either);
+    return await follow(start, deps, either, mayFollow);
   } catch (error) {
     either.throwIfAborted();
     if (error instanceof ToolError) throw error;
@@ -73,7 +79,7 @@ export async function fetchPage(start: URL, deps: WebDeps, signal: AbortSignal):
   }
 }
 
-async function follow(start: URL, deps: WebDeps, signal: AbortSignal): Promise<Page> {
+async function follow(start: URL, deps: WebDeps, signal: AbortSignal, mayFollow: (next: URL) => Promise<void>): Promise<Page> {
   const chain: string[] = [];
   let url = start;
   for (;;) {
@@ -85,6 +91,7 @@ async function follow(start: URL, deps: WebDeps, signal: AbortSignal): Promise<P
       if (target === undefined) return { url, chain, ...(await readBody(response, signal)) };
       if (chain.length > MAX_REDIRECTS) throw new ToolError('REFUSED', `${start.host} leads on more than ${MAX_REDIRECTS} times`);
       url = checkRedirect(url, target, deps);
+      await abortable(mayFollow(url), signal);
     } finally {
       socket.destroy();
     }

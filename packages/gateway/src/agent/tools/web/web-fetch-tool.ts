@@ -7,6 +7,7 @@ import { connect as connectTls } from 'node:tls';
 import { isIP } from 'node:net';
 import { Type } from 'typebox';
 import { closed, defineTool, said } from '../define.ts';
+import { hostOf } from '../facts.ts';
 import { firstPage, type Spool } from '../spool.ts';
 import { type Tool, ToolError, type ToolOutput } from '../tool.ts';
 import { fetchPage, MAX_PAGE_BYTES, type Page, parseAddress, type WebDeps } from './fetch-page.ts';
@@ -23,6 +24,7 @@ export function webFetchTool(deps: WebDeps, spool: Spool): Tool {
     tags: ['web'],
     idempotent: true,
     parallelSafe: true,
+    facts: ({ url }) => ({ hosts: [hostOf(parseAddress(url, deps).host.replace(/:\d+$/, '')) ?? ''].filter((host) => host !== '') }),
     prepare({ url: text }) {
       const url = parseAddress(text, deps);
       return {
@@ -30,7 +32,10 @@ export function webFetchTool(deps: WebDeps, spool: Spool): Tool {
         question: `Fetch ${url.href}`.slice(0, 400).concat('?'),
         risk: 'network',
         exact: { url: url.href },
-        run: async ({ signal }) => tell(await fetchPage(url, deps, signal), spool),
+        run: async ({ signal, judgeAgain }) => {
+          const page = await fetchPage(url, deps, signal, async (next) => judgeAgain?.({ url: next.href }));
+          return tell(page, spool);
+        },
       };
     },
   });
