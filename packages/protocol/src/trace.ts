@@ -49,6 +49,8 @@ export const TraceRecord = Type.Object(
     order: Count,
     priority: Type.Optional(Type.Integer()),
     durationMs: Type.Number({ minimum: 0 }),
+    /** It was called so often in a row and left everything as it was; `durationMs` is the sum. */
+    times: Type.Optional(Count),
     outcome: Type.Enum(Object.keys(traceOutcomes) as TraceOutcome[]),
     reason: Type.Optional(Text),
     changes: Type.Optional(Type.Array(TraceChange)),

@@ -3855,6 +3855,7 @@ public struct TraceRecord: Codable, Hashable, Sendable {
     public let order: Int
     public let priority: Int?
     public let durationMs: Double
+    public let times: Int?
     public let outcome: TraceRecordOutcome
     public let reason: String?
     public let changes: [TraceChange]?
@@ -3871,6 +3872,7 @@ public struct TraceRecord: Codable, Hashable, Sendable {
         order: Int,
         priority: Int? = nil,
         durationMs: Double,
+        times: Int? = nil,
         outcome: TraceRecordOutcome,
         reason: String? = nil,
         changes: [TraceChange]? = nil,
@@ -3886,6 +3888,7 @@ public struct TraceRecord: Codable, Hashable, Sendable {
         self.order = order
         self.priority = priority
         self.durationMs = durationMs
+        self.times = times
         self.outcome = outcome
         self.reason = reason
         self.changes = changes

@@ -127,8 +127,10 @@ function makeTool(registered: RegisteredItem<'tool'>, plugins: PluginParts): Too
           args,
           acceptOutput,
           signal,
+          place,
         );
         isOver = true;
+        if (answer.ok) plugins.caller.trace.became(answer, { outcome: 'claimed', before: {}, after: answer.value });
         return outputOf(answer, plugin, signal);
       },
     }),

@@ -67,7 +67,11 @@ export async function judgeByPolicies(call: Judged, plugins: PluginParts): Promi
       signal,
       place,
     );
-    if (!answer.ok) return answer.kind === 'aborted' ? { kind: 'aborted' } : failed(plugin);
+    if (!answer.ok) {
+      if (answer.kind === 'aborted') return { kind: 'aborted' };
+      trace.became(answer, { reason: `${answer.message}; the call is denied` });
+      return failed(plugin);
+    }
     const { denied, reason = `the policy "${item.id}" does not allow it`, params, requireApproval } = answer.value;
     if (denied) {
       trace.became(answer, { outcome: 'refused', reason });

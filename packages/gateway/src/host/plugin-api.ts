@@ -26,6 +26,7 @@ import type { PluginLoad } from './plugin-load.ts';
 import { takeJson } from './plugin-json.ts';
 import type { RunContexts } from './run-context.ts';
 import { createSessionState, type SessionStateDeps } from './session-state.ts';
+import { traceLateCalls } from './trace-late-calls.ts';
 
 /** An event of a plugin's own, on its way to clients. */
 export interface OwnEvent {
@@ -246,7 +247,7 @@ export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): Runtime
     };
   }
 
-  return groupApi<RuntimeApi>({
+  const api = {
     id: plugin,
     name: pluginName,
     version,
@@ -264,7 +265,8 @@ export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): Runtime
     gateway: { emit },
     runContext,
     lifecycle: { signal: load.signal, onDispose },
-  } satisfies Omit<RuntimeApi, keyof FlatRuntime>);
+  } satisfies Omit<RuntimeApi, keyof FlatRuntime>;
+  return groupApi<RuntimeApi>(traceLateCalls(api, plugin, deps.caller.trace, clock));
 }
 
 /** Contract: does not throw; what is no path is the folder itself. */

@@ -95,11 +95,14 @@ export function createSessionState(load: PluginLoad, { store, clock, caller, reg
     place: string,
     change: (current: JsonValue | undefined) => unknown,
     current: JsonValue | undefined,
+    about: { readonly sessionKey: string; readonly namespace: string },
   ): Promise<{ value: JsonValue } | Refused> {
     const inside = [...(changing.getStore() ?? []), place];
-    const answer = await changing.run(inside, () =>
-      caller.call({ plugin, place: 'state.update', timeoutMs: CHANGE_TIMEOUT_MS }, change, current, (raw) => takeJson(raw), load.signal),
-    );
+    const where = { plugin, place: 'state.update', timeoutMs: CHANGE_TIMEOUT_MS };
+    const answer = await changing.run(inside, () => caller.call(where, change, current, (raw) => takeJson(raw), load.signal, about));
+    const { namespace } = about;
+    if (answer.ok)
+      caller.trace.became(answer, { outcome: 'changed', before: { [namespace]: current }, after: { [namespace]: answer.value } });
     if (answer.ok) return { value: answer.value };
     return barrier(load) ?? refuse('invalid', `the change gave no value: ${answer.message}`);
   }
@@ -121,7 +124,10 @@ export function createSessionState(load: PluginLoad, { store, clock, caller, reg
       return inTurn(sessionKey, namespace, async (place) => {
         for (let attempt = 1; ; attempt++) {
           const current = await store.read('pluginState.get', { key: sessionKey, pluginId: plugin, namespace });
-          const made = await ask(place, change, current.value === null ? undefined : freezeDeep(current.value));
+          const made = await ask(place, change, current.value === null ? undefined : freezeDeep(current.value), {
+            sessionKey,
+            namespace,
+          });
           if ('ok' in made) return made;
           // The plugin may have been unloaded while it thought.
           const blocked = barrier(load);

@@ -92,7 +92,7 @@ export function shown(value: unknown, isSecret = false): JsonValue {
   const budget = { nodes: MAX_CHARS };
   const clean = withoutSecrets(value, budget, 0);
   const text = JSON.stringify(clean);
-  return text.length <= MAX_CHARS && budget.nodes >= 0 ? clean : cut(text, text.length);
+  return text.length <= MAX_CHARS && budget.nodes >= 0 ? clean : `${text.slice(0, MAX_CHARS).toWellFormed()}…`;
 }
 
 /** A text of a plugin that says why, as it may be kept. */

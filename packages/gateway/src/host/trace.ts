@@ -2,11 +2,12 @@
 // in which order, for how long, and what came of it. Nothing is recorded unless somebody asked for it, and then it is kept
 // in memory only, within bounds. The caller of plugin code reports each call here; whoever makes something of an answer
 // says what it became.
-import { GatewayError, limits, type TraceOutcome, type TraceRecord } from '@tenon/protocol';
+import { GatewayError, limits, type TraceRecord } from '@tenon/protocol';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import type { StoredEvent } from '../store/stream.ts';
 import type { Answer, CallTrace, TracedPlace } from './call-plugin.ts';
-import { differenceOf, shownReason } from './trace-diff.ts';
+import { shownReason } from './trace-diff.ts';
+import { effectOf, type Kept, type PageOptions, rounded, TraceRecords } from './trace-records.ts';
 
 export interface Recording {
   readonly recording: boolean;
@@ -15,11 +16,12 @@ export interface Recording {
 }
 
 export interface Trace extends CallTrace {
+  /** The next turns, or until it is stopped; for an hour at most. What was recorded before stays. */
   record(sessionKey: string, options: { readonly turns?: number }): Recording;
   stop(sessionKey: string): Recording;
   read(
     sessionKey: string,
-    options: { readonly runId?: string; readonly after?: number; readonly limit?: number },
+    options: PageOptions,
   ): Recording & { readonly records: TraceRecord[]; readonly dropped: number; readonly next?: number };
   /** From the store, after the commit: turns that begin and end, sessions that are deleted. */
   committed(batch: readonly StoredEvent[]): void;
@@ -35,15 +37,10 @@ export interface TraceDeps {
 const TELL_MS = 50;
 /** Observers that are told of the end of a turn are called after it. */
 const TRAIL_MS = 250;
-const PAGE_BYTES = 262_144;
-
-interface Kept {
-  record: TraceRecord;
-  bytes: number;
-}
 
 interface Recorded {
   readonly sessionKey: string;
+  readonly records: TraceRecords;
   isRecording: boolean;
   until: number;
   /** Undefined: every turn. */
@@ -52,33 +49,53 @@ interface Recorded {
   readonly runs: Set<string>;
   /** Those of them that have not ended. */
   readonly openRuns: Set<string>;
-  openCalls: number;
-  readonly kept: Kept[];
-  bytes: number;
-  dropped: number;
+  readonly openCalls: Set<OpenCall>;
   lastSeq: number;
   telling: Timer | undefined;
   timer: Timer | undefined;
 }
 
-interface Dispatch {
-  readonly id: number;
-  order: number;
+interface OpenCall {
+  readonly plugin: string;
+  readonly runId: string | undefined;
 }
 
 export function createTrace({ clock, tell }: TraceDeps): Trace {
   const sessions = new Map<string, Recorded>();
-  let dispatches = new WeakMap<object, Dispatch>();
+  let dispatches = new WeakMap<object, { readonly id: number; order: number }>();
   let answers = new WeakMap<Answer<unknown>, { readonly session: Recorded; readonly kept: Kept }>();
   let active = 0;
   let seq = 0;
   let dispatchCount = 0;
 
-  function tellLater(session: Recorded): void {
-    session.telling ??= clock.after(TELL_MS, () => {
-      session.telling = undefined;
-      tell({ sessionKey: session.sessionKey, seq: session.lastSeq });
-    });
+  function open(sessionKey: string): Recorded {
+    makeRoom();
+    const session: Recorded = {
+      sessionKey,
+      records: new TraceRecords(),
+      isRecording: false,
+      until: 0,
+      turnsLeft: undefined,
+      runs: new Set(),
+      openRuns: new Set(),
+      openCalls: new Set(),
+      lastSeq: seq,
+      telling: undefined,
+      timer: undefined,
+    };
+    sessions.set(sessionKey, session);
+    return session;
+  }
+
+  /** For one more session: what was recorded longest ago goes first, and what is being recorded stays. */
+  function makeRoom(): void {
+    if (sessions.size < limits.traceSessions.value) return;
+    const oldest = [...sessions.values()].find(({ isRecording }) => !isRecording);
+    if (!oldest)
+      throw new GatewayError('UNAVAILABLE', `${limits.traceSessions.value} sessions are being recorded already; end one of them first`, {
+        details: { code: 'TOO_MANY_RECORDINGS', sessionKeys: [...sessions.keys()] },
+      });
+    forget(oldest);
   }
 
   function end(session: Recorded): void {
@@ -103,82 +120,69 @@ export function createTrace({ clock, tell }: TraceDeps): Trace {
 
   /** Ends it once the turns it was for are over and nobody is at work in them any more. */
   function endWhenDone(session: Recorded): void {
-    if (session.turnsLeft !== 0 || session.openRuns.size > 0 || session.openCalls > 0 || !session.isRecording) return;
+    const isDone = () => session.turnsLeft === 0 && session.openRuns.size === 0 && session.openCalls.size === 0;
+    if (!session.isRecording || !isDone()) return;
     clock.after(TRAIL_MS, () => {
-      if (session.turnsLeft === 0 && session.openRuns.size === 0 && session.openCalls === 0) end(session);
+      if (isDone()) end(session);
+    });
+  }
+
+  function tellLater(session: Recorded): void {
+    session.telling ??= clock.after(TELL_MS, () => {
+      session.telling = undefined;
+      tell({ sessionKey: session.sessionKey, seq: session.lastSeq });
     });
   }
 
   /** Whether what happens in this run is recorded; the run counts as a turn if it is the first of it. */
   function admits(session: Recorded, runId: string | undefined): boolean {
-    if (runId === undefined || session.runs.has(runId)) return true;
+    if (runId === undefined || session.turnsLeft === undefined || session.runs.has(runId)) return true;
     if (session.turnsLeft === 0) return false;
-    if (session.turnsLeft === undefined) return true;
     session.turnsLeft--;
     session.runs.add(runId);
     session.openRuns.add(runId);
     return true;
   }
 
-  function recordedBy(about: unknown): { readonly session: Recorded; readonly runId: string | undefined } | undefined {
-    const { sessionKey, runId } = (typeof about === 'object' && about !== null ? about : {}) as { sessionKey?: unknown; runId?: unknown };
+  /** What is known of a record before the call; undefined when it is not about a session that is recorded. */
+  function factsOf({ plugin, place, priority }: TracedPlace, about: unknown) {
+    if (typeof about !== 'object' || about === null) return undefined;
+    const { sessionKey, runId: named } = about as { sessionKey?: unknown; runId?: unknown };
     const session = typeof sessionKey === 'string' ? sessions.get(sessionKey) : undefined;
-    const run = typeof runId === 'string' ? runId : undefined;
-    return session?.isRecording && admits(session, run) ? { session, runId: run } : undefined;
-  }
-
-  /** Those that are about the same object are one dispatch. */
-  function placeIn(about: object): { dispatch: number; order: number } {
+    if (!session?.isRecording) return undefined;
+    const runId = typeof named === 'string' ? named : runAtWork(session, plugin);
+    if (!admits(session, runId)) return undefined;
     let dispatch = dispatches.get(about);
     if (!dispatch) {
       dispatch = { id: ++dispatchCount, order: 0 };
       dispatches.set(about, dispatch);
     }
-    return { dispatch: dispatch.id, order: ++dispatch.order };
+    const facts = {
+      at: clock.now(),
+      sessionKey: session.sessionKey,
+      ...(runId === undefined ? {} : { runId }),
+      dispatch: dispatch.id,
+      place,
+      plugin,
+      order: ++dispatch.order,
+      ...(priority === undefined ? {} : { priority }),
+    };
+    return { session, facts };
+  }
+
+  /** What names no run, and is done while a handler of the same plugin is at work in one, belongs to that one. */
+  function runAtWork({ openCalls }: Recorded, plugin: string): string | undefined {
+    return [...openCalls].findLast((each) => each.plugin === plugin && each.runId !== undefined)?.runId;
   }
 
   function keep(session: Recorded, record: Omit<TraceRecord, 'seq'>): Kept {
-    const whole = { seq: ++seq, ...record };
-    const kept = { record: whole, bytes: JSON.stringify(whole).length };
-    session.kept.push(kept);
-    session.bytes += kept.bytes;
-    session.lastSeq = seq;
-    makeRoom(session);
+    session.lastSeq = ++seq;
     tellLater(session);
-    return kept;
-  }
-
-  function makeRoom(session: Recorded): void {
-    while (session.kept.length > limits.traceRecords.value || (session.bytes > limits.traceBytes.value && session.kept.length > 1)) {
-      session.bytes -= session.kept.shift()!.bytes;
-      session.dropped++;
-    }
-  }
-
-  function factsOf({ plugin, place, priority }: TracedPlace, sessionKey: string, runId: string | undefined) {
-    return {
-      at: clock.now(),
-      sessionKey,
-      ...(runId === undefined ? {} : { runId }),
-      plugin,
-      place,
-      ...(priority === undefined ? {} : { priority }),
-    };
+    return session.records.add({ seq, ...record });
   }
 
   function stateOf({ isRecording, turnsLeft, until }: Recorded): Recording {
     return isRecording ? { recording: true, ...(turnsLeft === undefined ? {} : { turnsLeft }), until } : { recording: false };
-  }
-
-  /** Room for one more: what was recorded longest ago goes first, and what is being recorded stays. */
-  function makeRoomForSession(): void {
-    if (sessions.size < limits.traceSessions.value) return;
-    const oldest = [...sessions.values()].find(({ isRecording }) => !isRecording);
-    if (!oldest)
-      throw new GatewayError('UNAVAILABLE', `${limits.traceSessions.value} sessions are being recorded already; end one of them first`, {
-        details: { code: 'TOO_MANY_RECORDINGS', sessionKeys: [...sessions.keys()] },
-      });
-    forget(oldest);
   }
 
   return {
@@ -186,98 +190,53 @@ export function createTrace({ clock, tell }: TraceDeps): Trace {
       return active > 0;
     },
     began(where, about) {
-      const found = recordedBy(about);
+      const found = factsOf(where, about);
       if (!found) return undefined;
-      const { session, runId } = found;
-      const facts = { ...factsOf(where, session.sessionKey, runId), ...placeIn(about as object) };
-      session.openCalls++;
+      const { session, facts } = found;
+      const call: OpenCall = { plugin: where.plugin, runId: facts.runId };
+      session.openCalls.add(call);
       return {
         ended(answer, durationMs) {
-          session.openCalls--;
-          if (session.isRecording) {
-            const kept = keep(session, { ...facts, durationMs: rounded(durationMs), ...outcomeOf(answer) });
+          session.openCalls.delete(call);
+          const record = { ...facts, durationMs: rounded(durationMs) };
+          if (session.isRecording && !session.records.isRepeat(record, answer)) {
+            const kept = keep(session, { ...record, outcome: 'unchanged' });
+            session.records.amend(kept, effectOf(answer, where.place));
             answers.set(answer, { session, kept });
           }
           endWhenDone(session);
         },
       };
     },
-    became(answer, { outcome, reason, before, after }) {
+    became(answer, effect) {
       const known = active === 0 ? undefined : answers.get(answer);
-      if (!known) return;
-      const { session, kept } = known;
-      const isCompared = before !== undefined || after !== undefined;
-      const { changes, more } = isCompared ? differenceOf(before, after) : { changes: [], more: 0 };
-      const { changes: _, moreChanges: __, ...rest } = kept.record;
-      kept.record = {
-        ...rest,
-        outcome: outcome === 'changed' && isCompared && changes.length === 0 ? 'unchanged' : (outcome ?? rest.outcome),
-        ...(reason === undefined ? {} : { reason: shownReason(reason) }),
-        ...(changes.length === 0 ? {} : { changes }),
-        ...(more === 0 ? {} : { moreChanges: more }),
-      };
-      const bytes = JSON.stringify(kept.record).length;
-      // One that has made room already no longer counts.
-      if (session.kept.lastIndexOf(kept) !== -1) session.bytes += bytes - kept.bytes;
-      kept.bytes = bytes;
-      makeRoom(session);
+      known?.session.records.amend(known.kept, effect);
     },
     passedOver(where, about, outcome, reason) {
-      const found = recordedBy(about);
-      if (!found) return;
-      const facts = { ...factsOf(where, found.session.sessionKey, found.runId), ...placeIn(about as object) };
-      keep(found.session, { ...facts, durationMs: 0, outcome, reason: shownReason(reason) });
+      const found = active === 0 ? undefined : factsOf(where, about);
+      if (found) keep(found.session, { ...found.facts, durationMs: 0, outcome, reason: shownReason(reason) });
     },
     record(sessionKey, { turns }) {
-      let session = sessions.get(sessionKey);
-      if (!session) {
-        makeRoomForSession();
-        session = {
-          sessionKey,
-          isRecording: false,
-          until: 0,
-          turnsLeft: undefined,
-          runs: new Set(),
-          openRuns: new Set(),
-          openCalls: 0,
-          kept: [],
-          bytes: 0,
-          dropped: 0,
-          lastSeq: seq,
-          telling: undefined,
-          timer: undefined,
-        };
-        sessions.set(sessionKey, session);
-      }
-      const recorded = session;
-      if (!recorded.isRecording) active++;
-      recorded.isRecording = true;
-      recorded.turnsLeft = turns;
-      recorded.until = clock.now() + limits.traceMs.value;
-      recorded.runs.clear();
-      recorded.openRuns.clear();
-      recorded.timer?.cancel();
-      recorded.timer = clock.after(limits.traceMs.value, () => end(recorded));
-      return stateOf(recorded);
+      const session = sessions.get(sessionKey) ?? open(sessionKey);
+      if (!session.isRecording) active++;
+      session.isRecording = true;
+      session.turnsLeft = turns;
+      session.until = clock.now() + limits.traceMs.value;
+      session.runs.clear();
+      session.openRuns.clear();
+      session.timer?.cancel();
+      session.timer = clock.after(limits.traceMs.value, () => end(session));
+      return stateOf(session);
     },
     stop(sessionKey) {
       const session = sessions.get(sessionKey);
       if (session) end(session);
       return { recording: false };
     },
-    read(sessionKey, { runId, after = 0, limit = limits.pageSize.value }) {
+    read(sessionKey, options) {
       const session = sessions.get(sessionKey);
       if (!session) return { recording: false, records: [], dropped: 0 };
-      const records: TraceRecord[] = [];
-      let bytes = 0;
-      for (const { record, bytes: size } of session.kept) {
-        if (record.seq <= after || (runId !== undefined && record.runId !== runId)) continue;
-        if (records.length >= limit || (bytes + size > PAGE_BYTES && records.length > 0))
-          return { ...stateOf(session), records, dropped: session.dropped, next: records.at(-1)!.seq };
-        records.push(record);
-        bytes += size;
-      }
-      return { ...stateOf(session), records, dropped: session.dropped };
+      return { ...stateOf(session), ...session.records.page(options), dropped: session.records.dropped };
     },
     committed(batch) {
       if (sessions.size === 0) return;
@@ -293,14 +252,4 @@ export function createTrace({ clock, tell }: TraceDeps): Trace {
       }
     },
   };
-}
-
-function outcomeOf(answer: Answer<unknown>): { outcome: TraceOutcome; reason?: string } {
-  if (answer.ok) return { outcome: 'unchanged' };
-  const outcome = answer.kind === 'threw' || answer.kind === 'wrong-shape' ? 'failed' : answer.kind;
-  return { outcome, reason: shownReason(answer.kind === 'wrong-shape' ? `its answer cannot be used: ${answer.message}` : answer.message) };
-}
-
-function rounded(ms: number): number {
-  return Math.max(0, Math.round(ms * 1_000) / 1_000);
 }
