@@ -110,7 +110,7 @@ function registerCommand(api: RegisterApi): void {
     async handler({ sessionKey, args, state }) {
       const [, word = '', rest = ''] = /^(\S*)\s*([\s\S]*)$/.exec(args.trim()) ?? [];
       if (word === '') return { text: describe(readPlan(state(NAMESPACE))) };
-      if (word === 'on' || word === 'off') return { text: await turn(api, sessionKey, word === 'on') };
+      if (word === 'on' || word === 'off') return { text: await turn(api, sessionKey, word === 'on'), continueAgent: false };
       const decision = decisions.find((each) => each === word);
       if (decision === undefined) return { text: `There is no /plan ${word.slice(0, 64)}; there are on, off and ${decisions.join(', ')}` };
       const decided = decide(readPlan(state(NAMESPACE)), decision, payloadOf(decision, rest));
@@ -177,7 +177,7 @@ function registerActions(api: RegisterApi): void {
     id: 'toggle',
     description: 'Turns plan mode on, or off',
     async handler({ sessionKey, state }) {
-      return { result: { text: await turn(api, sessionKey, readPlan(state(NAMESPACE)).mode === 'off') } };
+      return { result: { text: await turn(api, sessionKey, readPlan(state(NAMESPACE)).mode === 'off') }, continueAgent: false };
     },
   });
 }

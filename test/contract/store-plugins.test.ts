@@ -9,7 +9,7 @@ import { PLUGIN_CONFIG_BYTES, PLUGIN_GRANTS } from '../../packages/gateway/src/s
 import type { Store } from '../../packages/gateway/src/store/store.ts';
 import { onBothEngines } from '../support/stores.ts';
 import { answered, injection, ofPlugin, plugin, queued, take } from '../support/stores-plugins.ts';
-import { at, chain, completed, key, message, note, settled, spoken } from '../support/stores-turns.ts';
+import { at, chain, completed, key, note, settled, spoken } from '../support/stores-turns.ts';
 import { verifies } from '../support/verifies.ts';
 
 const mode = { ...ofPlugin, namespace: 'mode' };
@@ -168,8 +168,8 @@ onBothEngines('a patch of a session and the state of a plugin are one commit', a
   assert.deepEqual(await store.read('pluginState.get', mode), { value: 'one', revision: 1 });
 });
 
-onBothEngines('an action commits its state, its word, its turn and its answer together, once', async ({ store }) => {
-  verifies('R07');
+onBothEngines('an action commits its state, its word, what it queues, its turn and its answer together, once', async ({ store }) => {
+  verifies('R07', 'seams:W6', 'seams:W14');
   await create(store);
   const act = (args: { ifRevision: number; runId: string }, slotKey: string) =>
     store.write(
@@ -178,8 +178,9 @@ onBothEngines('an action commits its state, its word, its turn and its answer to
         ...ofPlugin,
         puts: [{ namespace: 'mode', value: args.runId, ifRevision: args.ifRevision }],
         drafts: [note(`acted for ${args.runId}`)],
-        run: message(args.runId),
-        answer: { ok: true, runId: args.runId },
+        injections: [{ id: args.runId, text: args.runId, placement: 'prepend_context' as const, priority: 0 }],
+        run: { runId: args.runId, pluginId: ofPlugin.pluginId, pluginName: 'One' },
+        answer: { ok: true },
         at,
       },
       { principal: 'p', key: slotKey, method: 'plugins.sessionAction', digest: 'd', at },
@@ -188,14 +189,18 @@ onBothEngines('an action commits its state, its word, its turn and its answer to
     await store.read('pluginState.get', mode),
     (await store.read('entries.path', { key, limit: 10 })).entries.length,
     (await store.read('runs.queued', { key })).runs.map(({ run }) => run.runId),
+    (await store.read('injections.list', { key })).injections.map(({ id }) => id),
   ];
   assert.deepEqual(await act({ ifRevision: 0, runId: 'r1' }, 'k1'), { ok: true, runId: 'r1' });
   assert.deepEqual(await act({ ifRevision: 0, runId: 'r1' }, 'k1'), { ok: true, runId: 'r1' }, 'a repeat gets the first answer');
-  const after = [{ value: 'r1', revision: 1 }, 1, ['r1']];
+  const after = [{ value: 'r1', revision: 1 }, 1, ['r1'], ['r1']];
   assert.deepEqual(await left(), after);
-  await assert.rejects(act({ ifRevision: 0, runId: 'r2' }, 'k2'), refusal('CONFLICT'));
-  await assert.rejects(act({ ifRevision: 1, runId: 'r1' }, 'k3'), refusal('CONFLICT', { code: 'RUN_EXISTS' }));
+  await assert.rejects(
+    act({ ifRevision: 0, runId: 'r2' }, 'k2'),
+    refusal('CONFLICT', { code: 'STALE_REVISION', revision: 1, namespace: 'mode' }),
+  );
   assert.deepEqual(await left(), after, 'what is refused leaves nothing');
+  assert.deepEqual(await act({ ifRevision: 1, runId: 'r3' }, 'k3'), { ok: true, runId: 'r1' }, 'the turn that waits already is the one');
 });
 
 onBothEngines('what a plugin keeps in a session is bounded, one value and all together', async ({ store }) => {

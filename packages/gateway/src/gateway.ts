@@ -276,6 +276,7 @@ export async function startGateway({
 
     closing(startUpkeep({ home, store, clock, log, health, connections, events: hub }), (upkeep) => upkeep.stop());
     await turns.resume();
+    await agents.wake.resume();
     agents.hooks.run('gateway_start', { port: running.port });
     registerGauges(metrics, { store, clock, health, connections, events: hub, startedAt });
 

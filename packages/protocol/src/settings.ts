@@ -245,6 +245,13 @@ export const settings = {
     default: [] as string[],
     takesEffect: 'restart',
   },
+  'plugins.wake': {
+    summary:
+      'Whether the agent goes on by itself when plugins have queued something and nothing runs in the session: at most three turns after each one that a person asked for.',
+    schema: Type.Boolean(),
+    default: true,
+    takesEffect: 'restart',
+  },
   'plugins.safe': {
     summary: 'Load no plugin at all, to find out whether one is to blame.',
     schema: Type.Boolean(),

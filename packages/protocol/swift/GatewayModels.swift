@@ -5373,11 +5373,14 @@ public struct SessionsPatchParamsExtension: Codable, Hashable, Sendable {
 
 public struct SessionsPatchResult: Codable, Hashable, Sendable {
     public let session: Session
+    public let runId: String?
 
     public init(
-        session: Session
+        session: Session,
+        runId: String? = nil
     ) {
         self.session = session
+        self.runId = runId
     }
 }
 

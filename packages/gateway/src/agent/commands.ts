@@ -26,6 +26,7 @@ import type { PluginParts } from './plugin-tools.ts';
 import { resetSession } from './session-life.ts';
 import type { Turns } from './service.ts';
 import type { Transcripts } from './transcripts.ts';
+import type { Wake } from './wake.ts';
 
 export interface CommandDeps {
   readonly store: Store;
@@ -34,6 +35,7 @@ export interface CommandDeps {
   readonly models: Models;
   readonly agents: AgentBook;
   readonly turns: Turns;
+  readonly wake: Wake;
   readonly transcripts: Transcripts;
   readonly endJobs: (sessionKey: string) => void;
   /** Commands of plugins; none while they are being opened. */

@@ -31,7 +31,7 @@ import { openTools } from './tools/tools.ts';
 import { createTranscripts, type Transcripts } from './transcripts.ts';
 import { runTurn } from './turn.ts';
 import type { TurnDeps } from './turn-context.ts';
-import { createWake } from './wake.ts';
+import { createWake, type Wake } from './wake.ts';
 
 export interface AgentOptions {
   readonly home: string;
@@ -61,6 +61,7 @@ export interface AgentParts {
   /** Those of the gateway and of the plugins that are loaded now. */
   readonly allTools: () => readonly Tool[];
   readonly turns: TurnQueue;
+  readonly wake: Wake;
   readonly transcripts: Transcripts;
   readonly commands: CommandDeps;
   readonly sandbox: () => Promise<SandboxState>;
@@ -141,7 +142,14 @@ export function openAgents(options: AgentOptions): AgentParts {
     turns.said(said);
     followers?.said(said);
   };
-  const wake = createWake({ store, clock, log, plugins: () => plugins, accepted: (key) => turns.accepted(key) });
+  const wake = createWake({
+    store,
+    clock,
+    log,
+    isOn: settings['plugins.wake'],
+    plugins: () => plugins,
+    accepted: (key) => turns.accepted(key),
+  });
   const turnDeps = {
     store,
     clock,
@@ -158,6 +166,7 @@ export function openAgents(options: AgentOptions): AgentParts {
     },
     injectors: () => (plugins ? injectorsOf(plugins) : []),
     reportConflict,
+    wake: wake.afterTurn,
     approvals,
     execPolicy,
     sandbox,
@@ -197,6 +206,7 @@ export function openAgents(options: AgentOptions): AgentParts {
     agents,
     allTools,
     turns,
+    wake,
     transcripts,
     commands: {
       store,
@@ -205,6 +215,7 @@ export function openAgents(options: AgentOptions): AgentParts {
       models,
       agents,
       turns,
+      wake,
       transcripts,
       endJobs: tools.endJobs,
       plugins: () => plugins,
@@ -232,7 +243,6 @@ export function openAgents(options: AgentOptions): AgentParts {
     committed(batch) {
       approvals.committed(batch);
       turns.committed(batch);
-      wake.committed(batch);
       trace.committed(batch);
     },
     async close() {

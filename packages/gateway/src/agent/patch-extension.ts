@@ -1,17 +1,16 @@
 // What a plugin does together with a change of a session: `sessions.patch` with an extension. The plugin sees the session as
 // it would be after the other fields, and what it adds is committed with them, or nothing is.
-import { GatewayError, type JsonValue, matches, type Scope, type Session, sessionFields } from '@tenon/protocol';
-import { Type, type Static } from 'typebox';
+import { explain, GatewayError, type JsonValue, matches, type Scope, type Session, sessionFields } from '@tenon/protocol';
+import { Type } from 'typebox';
 import type { RegisteredItem } from '../host/contribution-registry.ts';
 import { copyPlain, freezeDeep } from '../host/plain-data.ts';
 import type { WriteArgs } from '../store/operations.ts';
+import { askLooking, type EffectDeps, effectFields, effectsOf, type Looked, type SaidEffects, wrongIn } from './plugin-effects.ts';
 import { pluginFailed, requireScopes } from './plugin-commands.ts';
-import { type PluginParts, readState } from './plugin-tools.ts';
-import { frozenCopy, putsOf } from './session-actions.ts';
+import type { PluginParts } from './plugin-tools.ts';
+import { frozenCopy } from './session-actions.ts';
 
 const TIMEOUT_MS = 10_000;
-/** How often what the plugin said is asked anew because somebody else changed the session meanwhile. */
-export const MAX_ATTEMPTS = 3;
 
 export interface Extension {
   readonly plugin: string;
@@ -38,41 +37,43 @@ export function findExtension(
   return registered;
 }
 
-/** Asks the plugin. Contract: throws only GatewayError. */
+/** Asks the plugin, and says what is to be committed. Contract: throws only GatewayError. */
 export async function askExtension(
   registered: RegisteredItem<'sessionsPatchAction'>,
   session: Session,
   fields: Fields,
   { payload, held }: { readonly payload: JsonValue | undefined; readonly held: ReadonlySet<Scope> },
-  plugins: PluginParts,
-): Promise<{ fields: Fields; plugin: NonNullable<WriteArgs<'sessions.patch'>['plugin']> }> {
+  deps: EffectDeps,
+): Promise<{ readonly looked: Looked; readonly fields: Fields; readonly plugin: NonNullable<WriteArgs<'sessions.patch'>['plugin']> }> {
   const { plugin, key: action, item } = registered;
+  const { plugins } = deps;
   const entry = freezeDeep({ ...session, ...fields }) as Session;
-  const state = await readState(plugins, plugin, session.key);
-  const answer = await plugins.caller.call(
-    { plugin, place: 'sessions_patch', timeoutMs: TIMEOUT_MS },
-    (given: unknown, own) =>
-      item.handler({
-        key: session.key,
-        agentId: session.agentId,
-        entry,
-        payload: given,
-        client: { scopes: [...held] },
-        state,
-        getSessionExtension: state,
-        get signal() {
-          return own.signal;
-        },
-      }),
-    frozenCopy(payload),
-    acceptResult,
+  const { answer, looked } = await askLooking(plugin, session.key, deps, (state) =>
+    plugins.caller.call(
+      { plugin, place: 'sessions_patch', timeoutMs: TIMEOUT_MS },
+      (given: unknown, own) =>
+        item.handler({
+          key: session.key,
+          agentId: session.agentId,
+          entry,
+          payload: given,
+          client: { scopes: [...held] },
+          state,
+          getSessionExtension: state,
+          get signal() {
+            return own.signal;
+          },
+        }),
+      frozenCopy(payload),
+      acceptorFor(slotsOf(plugin, plugins)),
+    ),
   );
   if (!answer.ok) throw pluginFailed(plugin, `The action ${plugin}.${action} failed, and nothing was changed`);
   if (!registered.isLive) throw pluginFailed(plugin, `Plugin ${plugin} was unloaded meanwhile, and nothing was changed`);
   if (!answer.value.ok)
     throw new GatewayError('INVALID_REQUEST', answer.value.error, { details: { code: 'PLUGIN_REFUSED', plugin, action } });
-  const { entryPatch = {}, statePatch } = answer.value;
-  return { fields: { ...fields, ...entryPatch }, plugin: { pluginId: plugin, puts: putsOf(statePatch, plugin, plugins) } };
+  const { fields: own, said } = answer.value;
+  return { looked, fields: { ...fields, ...own }, plugin: effectsOf(said, registered, looked, deps) };
 }
 
 const closed = { additionalProperties: false };
@@ -82,21 +83,35 @@ const { permissions: _, ...entryFields } = sessionFields;
 const EntryPatch = Type.Object(entryFields, closed);
 
 const ExtensionResult = Type.Union([
-  Type.Object(
-    {
-      ok: Type.Literal(true),
-      entryPatch: Type.Optional(EntryPatch),
-      statePatch: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    },
-    closed,
-  ),
+  Type.Object({ ok: Type.Literal(true), entryPatch: Type.Optional(Type.Record(Type.String(), Type.Unknown())), ...effectFields }, closed),
   Type.Object({ ok: Type.Literal(false), error: Type.String({ minLength: 1, maxLength: 4_096 }) }, closed),
 ]);
 
-function acceptResult(raw: unknown): { readonly value: Static<typeof ExtensionResult> } | { readonly wrong: string } {
-  const copied = copyPlain(raw);
-  if ('wrong' in copied) return copied;
-  return matches(ExtensionResult, copied.value)
-    ? { value: copied.value }
-    : { wrong: 'it is neither {ok: true, entryPatch?, statePatch?} nor {ok: false, error}' };
+type Said = { readonly ok: true; readonly fields: Fields; readonly said: SaidEffects } | { readonly ok: false; readonly error: string };
+
+/** The namespace behind each slot of the plugin. */
+function slotsOf(plugin: string, { registry }: PluginParts): ReadonlyMap<string, string> {
+  const extensions = registry.all('sessionExtension').filter((each) => each.plugin === plugin);
+  return new Map(extensions.flatMap(({ key, item: { sessionEntrySlotKey: slot } }) => (slot === undefined ? [] : [[slot, key] as const])));
+}
+
+function acceptorFor(slots: ReadonlyMap<string, string>): (raw: unknown) => { readonly value: Said } | { readonly wrong: string } {
+  return (raw) => {
+    const copied = copyPlain(raw);
+    if ('wrong' in copied) return copied;
+    if (!matches(ExtensionResult, copied.value))
+      return { wrong: 'it is neither {ok: true, entryPatch?, statePatch?, inject?, continueAgent?} nor {ok: false, error}' };
+    if (!copied.value.ok) return { value: copied.value };
+    const { ok: _, entryPatch = {}, ...said } = copied.value;
+    const fields: Record<string, unknown> = {};
+    const statePatch: Record<string, unknown> = { ...said.statePatch };
+    for (const [name, value] of Object.entries(entryPatch)) {
+      const namespace = slots.get(name);
+      if (namespace === undefined) fields[name] = value;
+      else if (Object.hasOwn(statePatch, namespace)) return { wrong: `it changes "${namespace}" twice, in entryPatch and in statePatch` };
+      else statePatch[namespace] = value;
+    }
+    if (!matches(EntryPatch, fields)) return { wrong: `entryPatch: ${explain(EntryPatch, fields, 'entryPatch') ?? 'it does not fit'}` };
+    return wrongIn(Object.values(statePatch)) ?? { value: { ok: true, fields: fields as Fields, said: { ...said, statePatch } } };
+  };
 }

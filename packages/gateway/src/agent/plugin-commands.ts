@@ -4,14 +4,15 @@ import { GatewayError, matches, type CommandInfo, type Scope } from '@tenon/prot
 import type { PluginCommand } from '@tenon/plugin-sdk';
 import { Type } from 'typebox';
 import type { RegisteredItem } from '../host/contribution-registry.ts';
+import { notingWrites } from '../host/own-writes.ts';
 import { copyPlain } from '../host/plain-data.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Store } from '../store/store.ts';
 import { agentIdOf } from './agents.ts';
-import { continuationOf, queuedContinuation } from './continue-agent.ts';
 import { type PluginParts, readState } from './plugin-tools.ts';
 import type { Turns } from './service.ts';
+import type { Wake } from './wake.ts';
 
 export interface CommandCall {
   readonly sessionKey: string;
@@ -67,33 +68,42 @@ export function requireScopes(what: string, wanted: readonly Scope[], held: Read
   });
 }
 
+export interface PluginCommandDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly turns: Pick<Turns, 'accepted'>;
+  readonly wake: Pick<Wake, 'called'>;
+}
+
 /** Contract: throws only GatewayError. */
 export async function runPluginCommand(
   { item, plugin, pluginName }: RegisteredItem<'command'>,
   rest: string,
   call: CommandCall,
-  { store, clock, turns }: { readonly store: Store; readonly clock: Clock; readonly turns: Pick<Turns, 'accepted'> },
+  { store, clock, turns, wake }: PluginCommandDeps,
   plugins: PluginParts,
 ): Promise<CommandReply> {
   const { sessionKey, principal } = call;
   requireScopes(`/${item.name}`, scopesOf(item), principal.held);
   const state = await readState(plugins, plugin, sessionKey);
-  const answer = await plugins.caller.call(
-    { plugin, place: 'command', timeoutMs: TIMEOUT_MS },
-    (args: string, own) =>
-      item.handler({
-        sessionKey,
-        agentId: agentIdOf(sessionKey),
-        args,
-        client: { scopes: [...principal.held] },
-        state,
-        getSessionExtension: state,
-        get signal() {
-          return own.signal;
-        },
-      }),
-    rest.slice(0, MAX_ARGS).replace(/[^\P{Cc}\t\n]/gu, ''),
-    acceptReply,
+  const { result: answer, own } = await notingWrites(plugin, sessionKey, () =>
+    plugins.caller.call(
+      { plugin, place: 'command', timeoutMs: TIMEOUT_MS },
+      (args: string, context) =>
+        item.handler({
+          sessionKey,
+          agentId: agentIdOf(sessionKey),
+          args,
+          client: { scopes: [...principal.held] },
+          state,
+          getSessionExtension: state,
+          get signal() {
+            return context.signal;
+          },
+        }),
+      rest.slice(0, MAX_ARGS).replace(/[^\P{Cc}\t\n]/gu, ''),
+      acceptReply,
+    ),
   );
   // What it threw is for the log, not for whoever typed it.
   if (!answer.ok) throw pluginFailed(plugin, `The command /${item.name} of ${pluginName} failed`);
@@ -101,10 +111,10 @@ export async function runPluginCommand(
   if (continueAgent) {
     if (!plugins.holds(plugin, 'turns.start'))
       return { reply: `${text}\n(The agent does not go on: ${plugin} has not been granted turns.start.)`.trimStart(), sessionKey };
-    if ((await queuedContinuation(store, sessionKey, plugin)) === undefined)
-      await store.write('runs.accept', continuationOf({ sessionKey, runId: `p${randomId()}`, plugin, pluginName, at: clock.now() }));
+    const wish = { runId: `p${randomId()}`, pluginId: plugin, pluginName, asked: true };
+    await store.write('runs.continue', { key: sessionKey, wish, force: true, at: clock.now() });
     turns.accepted(sessionKey);
-  }
+  } else if (continueAgent === undefined && own.hasQueued) await wake.called(plugin, sessionKey);
   return { reply: text, sessionKey };
 }
 

@@ -299,7 +299,7 @@ function currentOf(runs: readonly OpenRun[]): readonly OpenRun[] {
 }
 
 /** What a message wants for its own turn. */
-function hasWishes({ startsSession: _, ...wishes }: OpenRun['options']): boolean {
+function hasWishes({ startsSession: _, by: __, ...wishes }: OpenRun['options']): boolean {
   return Object.keys(wishes).length > 0;
 }
 

@@ -9,6 +9,8 @@ export interface RunOptions {
   readonly extraSystemPrompt?: string;
   /** Set by the store: its message made the session. */
   readonly startsSession?: true;
+  /** Set by the store, of a turn without a message: whether a person asked for it, or it began by itself. */
+  readonly by?: 'client' | 'wake';
 }
 
 export type Content = readonly (TextBlock | ImageBlock)[];

@@ -1,18 +1,16 @@
 // Actions of plugins in a session: a button was pressed, or a program asks. Who asks needs the scopes of the action, what is
-// asked must fit its schema, and what comes back must be one of two forms, whole. What the plugin changes is committed
-// together with the answer.
+// asked must fit its schema, and what comes back must be one of two forms, whole. What the plugin changes, queues and says is
+// committed together with the answer.
 import { GatewayError, type JsonValue, matches, type Scope } from '@tenon/protocol';
 import { Type, type Static } from 'typebox';
 import type { RegisteredItem } from '../host/contribution-registry.ts';
 import { compileSchema, type SchemaOutcome } from '../host/json-schema.ts';
 import { copyPlain } from '../host/plain-data.ts';
-import { takeJson } from '../host/plugin-json.ts';
-import { randomId } from '../kernel/ids.ts';
 import type { WriteArgs } from '../store/operations.ts';
 import { agentIdOf } from './agents.ts';
-import { continuationOf } from './continue-agent.ts';
 import { requireScopes } from './plugin-commands.ts';
-import { openChildRuns, type PluginParts, readState } from './plugin-tools.ts';
+import { askLooking, type EffectDeps, effectFields, effectsOf, type Looked, wrongIn } from './plugin-effects.ts';
+import { openChildRuns, type PluginParts } from './plugin-tools.ts';
 
 const TIMEOUT_MS = 30_000;
 const MAX_REPLY = 65_536;
@@ -34,8 +32,7 @@ const Success = Type.Object(
     ok: Type.Optional(Type.Literal(true)),
     result: Type.Optional(Json),
     reply: Type.Optional(Type.String({ maxLength: MAX_REPLY })),
-    continueAgent: Type.Optional(Type.Boolean()),
-    statePatch: Type.Optional(Type.Record(Type.String(), Json)),
+    ...effectFields,
   },
   closed,
 );
@@ -81,29 +78,31 @@ function checkPayload(item: object, schema: unknown, payload: JsonValue | undefi
 export async function performAction(
   registered: RegisteredItem<'sessionAction'>,
   { sessionKey, payload, held, runId }: ActionRequest,
-  plugins: PluginParts,
+  deps: EffectDeps,
   at: number,
-): Promise<WriteArgs<'plugins.act'>> {
-  const { plugin, pluginName, key: action, item } = registered;
-  const state = await readState(plugins, plugin, sessionKey);
-  const answer = await plugins.caller.call(
-    { plugin, place: 'session_action', timeoutMs: TIMEOUT_MS },
-    (given: JsonValue | undefined, own) =>
-      item.handler({
-        sessionKey,
-        agentId: agentIdOf(sessionKey),
-        payload: given,
-        client: { scopes: [...held] },
-        state,
-        getSessionExtension: state,
-        ...(runId === undefined ? {} : { runId }),
-        openChildRuns: () => openChildRuns(plugins, plugin, sessionKey, runId),
-        get signal() {
-          return own.signal;
-        },
-      }),
-    frozenCopy(payload),
-    acceptOutcome,
+): Promise<{ readonly looked: Looked; readonly act: WriteArgs<'plugins.act'> }> {
+  const { plugin, key: action, item } = registered;
+  const { plugins } = deps;
+  const { answer, looked } = await askLooking(plugin, sessionKey, deps, (state) =>
+    plugins.caller.call(
+      { plugin, place: 'session_action', timeoutMs: TIMEOUT_MS },
+      (given: JsonValue | undefined, own) =>
+        item.handler({
+          sessionKey,
+          agentId: agentIdOf(sessionKey),
+          payload: given,
+          client: { scopes: [...held] },
+          state,
+          getSessionExtension: state,
+          ...(runId === undefined ? {} : { runId }),
+          openChildRuns: () => openChildRuns(plugins, plugin, sessionKey, runId),
+          get signal() {
+            return own.signal;
+          },
+        }),
+      frozenCopy(payload),
+      acceptOutcome,
+    ),
   );
   if (!answer.ok) {
     const details = { plugin, action };
@@ -120,44 +119,27 @@ export async function performAction(
       details: { code: 'UNKNOWN_ACTION', plugin, action },
     });
   const said = answer.value;
-  const nothing = { key: sessionKey, pluginId: plugin, puts: [], drafts: [], at };
   if (said.ok === false) {
     const { error, code, details } = said;
-    return {
-      ...nothing,
-      answer: { ok: false, error, ...(code === undefined ? {} : { code }), ...(details === undefined ? {} : { details }) },
-    };
+    const refusal = { ok: false, error, ...(code === undefined ? {} : { code }), ...(details === undefined ? {} : { details }) };
+    return { looked, act: { key: sessionKey, pluginId: plugin, puts: [], drafts: [], answer: refusal, at } };
   }
-  const { result, reply, continueAgent, statePatch } = said;
-  if (continueAgent && !plugins.holds(plugin, 'turns.start'))
-    throw new GatewayError('PLUGIN', `${pluginName} wants the agent to go on, and has not been granted turns.start; nothing was changed`, {
-      details: { code: 'NOT_GRANTED', plugin, grant: 'turns.start' },
-    });
-  const nextRunId = continueAgent ? `p${randomId()}` : undefined;
+  const { result, reply, continueAgent } = said;
   return {
-    ...nothing,
-    puts: putsOf(statePatch, plugin, plugins),
-    drafts: reply === undefined || reply === '' ? [] : [{ type: 'custom', customType: 'reply', data: { plugin, text: reply } }],
-    ...(nextRunId === undefined ? {} : { run: continuationOf({ sessionKey, runId: nextRunId, plugin, pluginName, at }) }),
-    answer: {
-      ok: true,
-      ...(result === undefined ? {} : { result }),
-      ...(reply === undefined ? {} : { reply }),
-      ...(continueAgent === undefined ? {} : { continueAgent }),
-      ...(nextRunId === undefined ? {} : { runId: nextRunId }),
+    looked,
+    act: {
+      ...effectsOf(said, registered, looked, deps),
+      key: sessionKey,
+      at,
+      drafts: reply === undefined || reply === '' ? [] : [{ type: 'custom', customType: 'reply', data: { plugin, text: reply } }],
+      answer: {
+        ok: true,
+        ...(result === undefined ? {} : { result }),
+        ...(reply === undefined ? {} : { reply }),
+        ...(continueAgent === undefined ? {} : { continueAgent }),
+      },
     },
   };
-}
-
-/** Only where the plugin has said that it keeps state. */
-export function putsOf(statePatch: unknown, plugin: string, plugins: PluginParts): { namespace: string; value: JsonValue }[] {
-  return Object.entries((statePatch ?? {}) as Record<string, JsonValue>).map(([namespace, value]) => {
-    if (!plugins.registry.find('sessionExtension', plugin, namespace))
-      throw new GatewayError('PLUGIN', `Plugin "${plugin}" has no session extension "${namespace.slice(0, 128)}" to keep state in`, {
-        details: { code: 'PLUGIN_FAILED', plugin },
-      });
-    return { namespace, value };
-  });
 }
 
 function acceptOutcome(raw: unknown): { readonly value: ActionOutcome } | { readonly wrong: string } {
@@ -166,17 +148,14 @@ function acceptOutcome(raw: unknown): { readonly value: ActionOutcome } | { read
   const copied = copyPlain(raw);
   if ('wrong' in copied) return copied;
   if (matches(Success, copied.value) || matches(Failure, copied.value)) return wrongInside(copied.value) ?? { value: copied.value };
-  return { wrong: 'it is neither {ok?: true, result?, reply?, continueAgent?, statePatch?} nor {ok: false, error, code?, details?}' };
+  return {
+    wrong: 'it is neither {ok?: true, result?, reply?, continueAgent?, statePatch?, inject?} nor {ok: false, error, code?, details?}',
+  };
 }
 
 /** Values of the plugin's own are bounded like all that it keeps or says. */
 function wrongInside(outcome: ActionOutcome): { readonly wrong: string } | undefined {
-  const values = outcome.ok === false ? [outcome.details] : [outcome.result, ...Object.values(outcome.statePatch ?? {})];
-  for (const value of values) {
-    const taken = value === undefined ? undefined : takeJson(value);
-    if (taken && 'wrong' in taken) return taken;
-  }
-  return undefined;
+  return wrongIn(outcome.ok === false ? [outcome.details] : [outcome.result, ...Object.values(outcome.statePatch ?? {})]);
 }
 
 /** What a plugin is given, it may keep: nobody else has the same object. */

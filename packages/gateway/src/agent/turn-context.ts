@@ -9,6 +9,7 @@ import type { Model, Models } from '../model/types.ts';
 import type { NewCall } from '../store/calls.ts';
 import type { DrainedInjection } from '../store/injections.ts';
 import type { OpenRun } from '../store/run-row.ts';
+import type { WakeWish } from '../store/continuations.ts';
 import type { Store } from '../store/store.ts';
 import type { Agent, AgentBook } from './agents.ts';
 import type { Approvals } from './approvals.ts';
@@ -34,6 +35,8 @@ export interface TurnDeps {
   readonly injectors?: () => readonly string[];
   /** Two plugins change the same thing. */
   readonly reportConflict?: ReportConflict;
+  /** Whether a turn goes on when this one has ended; without it, it does not. */
+  readonly wake?: () => WakeWish | undefined;
   readonly approvals: Approvals;
   /** Known once a sandbox was looked for. */
   readonly execPolicy: () => Promise<ExecPolicy>;

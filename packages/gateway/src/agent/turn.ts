@@ -5,6 +5,7 @@
 import { GatewayError, type RunEnd } from '@tenon/protocol';
 import { faultpoint } from '../kernel/fault.ts';
 import { randomId } from '../kernel/ids.ts';
+import type { WakeWish } from '../store/continuations.ts';
 import type { OpenRun } from '../store/run-row.ts';
 import { agentIdOf } from './agents.ts';
 import { answer } from './answer.ts';
@@ -145,7 +146,14 @@ async function handle(turn: Turn, { run }: OpenRun, { plugin, reply }: Extract<H
   const { store, clock } = turn.deps;
   const end: RunEnd = { kind: 'handled', reason: `Handled by ${plugin}` };
   const draft = { type: 'custom' as const, customType: 'reply', data: { plugin, text: reply } };
-  const { entries } = await store.write('runs.handle', { key: turn.session.key, runId: run.runId, reply: draft, end, at: clock.now() });
+  const { entries } = await store.write('runs.handle', {
+    key: turn.session.key,
+    runId: run.runId,
+    reply: draft,
+    end,
+    ...wakeOf(turn.deps),
+    at: clock.now(),
+  });
   await extendPath(turn, entries);
   return end;
 }
@@ -287,11 +295,27 @@ function endOfFault(error: unknown, deps: TurnDeps): RunEnd {
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 30_000;
 
+function wakeOf({ wake }: TurnDeps): { wake?: WakeWish } {
+  const wish = wake?.();
+  return wish ? { wake: wish } : {};
+}
+
 /** Until the store has it: a turn ends exactly once, here or where somebody else ended it. */
 async function endRun({ run }: OpenRun, end: RunEnd, deps: TurnDeps, control: TurnControl): Promise<'over' | 'parked'> {
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(MAX_WAIT_MS, waitMs * 2)) {
     try {
-      await deps.store.write('runs.end', { key: run.sessionKey, runId: run.runId, end, at: deps.clock.now() });
+      const { held } = await deps.store.write('runs.end', {
+        key: run.sessionKey,
+        runId: run.runId,
+        end,
+        ...wakeOf(deps),
+        at: deps.clock.now(),
+      });
+      if (held !== undefined)
+        deps.log.warn(
+          { sessionKey: run.sessionKey, plugin: held },
+          'a plugin wants more turns in a row than begin by themselves; it waits for the next message',
+        );
       return 'over';
     } catch (error) {
       // The session was deleted, and its runs with it.

@@ -1,10 +1,6 @@
 // Runs that a plugin has asked for: turns without a message of a person. They are told apart by whose request they serve.
+import { principalOf } from '../store/continuations.ts';
 import type { Store } from '../store/store.ts';
-
-/** Whose request a run serves that a plugin asked for. */
-export function pluginPrincipal(plugin: string): string {
-  return `plugin:${plugin}`;
-}
 
 export interface OwnRun {
   readonly runId: string;
@@ -15,6 +11,6 @@ export interface OwnRun {
 export async function openRunsOf(store: Store, plugin: string, sessionKey: string): Promise<readonly OwnRun[]> {
   const { runs } = await store.read('runs.openIn', { key: sessionKey });
   return runs.flatMap(({ run: { runId, state }, principal }) =>
-    principal === pluginPrincipal(plugin) && state !== 'ended' ? [Object.freeze({ runId, state })] : [],
+    principal === principalOf(plugin) && state !== 'ended' ? [Object.freeze({ runId, state })] : [],
   );
 }

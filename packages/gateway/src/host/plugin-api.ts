@@ -15,18 +15,19 @@ import {
 } from '@tenon/protocol';
 import type { Enqueued, FlatRuntime, Logger, Refused, RuntimeApi } from '@tenon/plugin-sdk';
 import { Type } from 'typebox';
-import { randomId } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import { createWindow } from '../kernel/window.ts';
 import { groupApi } from './api-groups.ts';
 import { barrier, refusalOf, refuse, take } from './late-call.ts';
 import { createLaterCalls } from './later-calls.ts';
+import { noteQueued } from './own-writes.ts';
 import type { PluginLoad } from './plugin-load.ts';
 import { takeJson } from './plugin-json.ts';
 import type { RunContexts } from './run-context.ts';
 import { createSessionState, type SessionStateDeps } from './session-state.ts';
 import { traceLateCalls } from './trace-late-calls.ts';
+import { sessionKeyIn, takeInjection } from './take-injection.ts';
 
 /** An event of a plugin's own, on its way to clients. */
 export interface OwnEvent {
@@ -52,8 +53,6 @@ export interface PluginApiDeps extends SessionStateDeps {
 }
 
 const closed = { additionalProperties: false };
-const MAX_TEXT = 32_768;
-const MAX_TTL_MS = 315_360_000_000;
 const MAX_EMITTED_BYTES = 65_536;
 const MAX_UNDO = 256;
 const DISPOSE_TIMEOUT_MS = 5_000;
@@ -62,18 +61,6 @@ const MAX_LOG_BYTES = 16_384;
 const LOGGED = { limit: 1_000, windowMs: 10_000 } as const;
 const SAID = { limit: 2_000, windowMs: 10_000 } as const;
 
-const Injection = Type.Object(
-  {
-    sessionKey: SessionKey,
-    text: Type.String({ minLength: 1, maxLength: MAX_TEXT }),
-    idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
-    placement: Type.Optional(Type.Enum(['prepend_context', 'append_context'])),
-    ttlMs: Type.Optional(Type.Number({ minimum: 0, maximum: MAX_TTL_MS })),
-    priority: Type.Optional(Type.Integer({ minimum: -1000, maximum: 1000 })),
-    metadata: Type.Optional(Type.Unknown()),
-  },
-  closed,
-);
 const Continue = Type.Object({ sessionKey: SessionKey, force: Type.Optional(Type.Boolean()) }, closed);
 const { title, actions } = events['action.required'].payload.properties;
 const Notify = Type.Object({ sessionKey: SessionKey, title, actions }, closed);
@@ -96,32 +83,17 @@ export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): Runtime
 
   async function enqueueNextTurnInjection(given: unknown): Promise<Enqueued> {
     const call = 'session.workflow.enqueueNextTurnInjection';
-    const input = trimmed(given, ['sessionKey', 'text', 'idempotencyKey']);
-    const sessionKey = keyOf(input);
+    const sessionKey = sessionKeyIn(given);
     const no = (refused: Pick<Refused, 'reason' | 'message'>, id = ''): Enqueued =>
       Object.freeze({ enqueued: false, id, sessionKey, reason: `${refused.reason}: ${refused.message}` });
     const blocked = barrier(load, call);
     if (blocked) return no(blocked);
-    const taken = take(Injection, input, 'injection');
+    const taken = takeInjection(given, 'call', 'injection');
     if ('refused' in taken) return no(taken.refused);
-    const { text, idempotencyKey, placement = 'prepend_context', ttlMs, priority = 0, metadata } = taken.value;
-    const wholeText = takeJson([text, idempotencyKey ?? '']);
-    if ('wrong' in wholeText) return no(refuse('invalid', `the text cannot be kept: ${wholeText.wrong}`));
-    const kept = metadata === undefined ? undefined : takeJson(metadata);
-    if (kept && 'wrong' in kept) return no(refuse('invalid', `the metadata cannot be kept: ${kept.wrong}`));
-    const id = idempotencyKey ?? randomId();
+    const { id } = taken.value;
     try {
-      const { reason } = await store.write('injections.enqueue', {
-        key: sessionKey,
-        pluginId: plugin,
-        id,
-        text,
-        placement,
-        priority,
-        at: clock.now(),
-        ...(ttlMs === undefined ? {} : { ttlMs: Math.floor(ttlMs) }),
-        ...(kept ? { metadata: kept.value } : {}),
-      });
+      const { reason } = await store.write('injections.enqueue', { ...taken.value, key: sessionKey, pluginId: plugin, at: clock.now() });
+      if (reason === undefined) noteQueued(plugin, sessionKey);
       if (reason === undefined) return Object.freeze({ enqueued: true, id, sessionKey });
       return Object.freeze({ enqueued: false, id, sessionKey, reason: `${reason}: ${NOT_ENQUEUED[reason]}` });
     } catch (error) {
@@ -302,21 +274,4 @@ function createLogger(load: PluginLoad, { log, clock, metrics }: PluginApiDeps):
     if (window.waitMs(plugin) > 0) own.warn('the plugin logs too much; its records are left out for a while');
   };
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
-}
-
-/** The texts among these fields without white space around them; everything else as it is. Does not throw. */
-function trimmed(given: unknown, fields: readonly string[]): unknown {
-  try {
-    if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
-    const copy: Record<string, unknown> = { ...given };
-    for (const field of fields) if (typeof copy[field] === 'string') copy[field] = copy[field].trim();
-    return copy;
-  } catch {
-    return undefined;
-  }
-}
-
-function keyOf(given: unknown): string {
-  const key = (given as { sessionKey?: unknown } | null | undefined)?.sessionKey;
-  return typeof key === 'string' ? key.slice(0, 512) : '';
 }

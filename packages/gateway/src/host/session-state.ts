@@ -12,6 +12,7 @@ import type { PluginCaller } from './call-plugin.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
 import { barrier, refusalOf, refuse, take } from './late-call.ts';
 import type { OwnStates } from './own-state.ts';
+import { noteState } from './own-writes.ts';
 import { freezeDeep } from './plain-data.ts';
 import type { PluginLoad } from './plugin-load.ts';
 import { takeJson } from './plugin-json.ts';
@@ -87,6 +88,7 @@ export function createSessionState(load: PluginLoad, { store, clock, caller, reg
       ...(ifRevision === undefined ? {} : { ifRevision }),
     });
     ownStates.wrote(plugin, sessionKey, namespace, value);
+    noteState(plugin, sessionKey, namespace, revision);
     return { ok: true, revision };
   }
 

@@ -20,7 +20,18 @@ import type { TokenMint } from './token-mint.ts';
 export interface Services
   extends Pick<
     AgentParts,
-    'hooks' | 'trace' | 'models' | 'agents' | 'allTools' | 'turns' | 'transcripts' | 'commands' | 'sandbox' | 'execPolicy' | 'endJobs'
+    | 'hooks'
+    | 'trace'
+    | 'models'
+    | 'agents'
+    | 'allTools'
+    | 'turns'
+    | 'wake'
+    | 'transcripts'
+    | 'commands'
+    | 'sandbox'
+    | 'execPolicy'
+    | 'endJobs'
   > {
   readonly store: Store;
   readonly clock: Clock;

@@ -3,6 +3,7 @@
 // ends before the model has answered in it has told nobody anything: what it took goes back to where it was. So each
 // injection stands in exactly one turn that has an answer, whatever fails or is killed in between.
 import { idText } from './approvals.ts';
+import { requireSwitchedOn } from './plugins.ts';
 import { announce, lockSession, type SessionRow, toSession } from './session-row.ts';
 import { all, change, type Dialect, joinSql, one, type Operation, refuse, type Row, type Sql, sql } from './sql.ts';
 import type { JsonValue } from '@tenon/protocol';
@@ -53,6 +54,7 @@ export function* enqueueInjection(
   const { key, pluginId, id, at } = args;
   const session = yield* lockSession(key, dialect);
   if (!session) return { enqueued: false, id, reason: 'no-session' };
+  yield* requireSwitchedOn(pluginId, dialect);
   const outcome = yield* insertInjection(key, pluginId, args, at);
   if (outcome.enqueued) yield* announce('plugin-patch', toSession(session), at);
   return outcome;

@@ -36,12 +36,13 @@ import { appendEntry, moveLeaf } from './entries.ts';
 import { forkSession, importEntries } from './entry-copies.ts';
 import { exportEntries, getEntry, lastAnswerOf, readPath, readTree } from './entry-reads.ts';
 import { countInjections, enqueueInjection, injectionsOfRun, listInjections, removeInjections } from './injections.ts';
+import { continueRun, endAndWake, handleAndWake, listWaiting, wakeSession } from './continuations.ts';
 import { commitAction } from './plugin-actions.ts';
-import { commitState, getState, listStates, putState, removeState, statesOfSession } from './plugin-state.ts';
+import { commitState, getState, listStates, putState, removeState, snapshotOf, statesOfSession } from './plugin-state.ts';
 import { forgetPlugin, grantPlugin, listGrants, listSettings, revokeGrant, setConfig, setEnabled } from './plugins.ts';
 import { countRows, probe, sweep } from './retention.ts';
 import { getRun, getRunMessage, listOpenRuns, listQueuedRuns, listRunsOf } from './run-row.ts';
-import { acceptRun, appendToRun, beginRun, cancelQueuedRuns, endRun, handleRun } from './runs.ts';
+import { acceptRun, appendToRun, beginRun, cancelQueuedRuns } from './runs.ts';
 import { createSession, deleteSession, getSession, listSessions, patchSession, resetSession } from './sessions.ts';
 import type { Dialect, Operation } from './sql.ts';
 import { readStream, streamState } from './stream.ts';
@@ -59,8 +60,10 @@ export const writes = {
   'runs.accept': acceptRun,
   'runs.begin': beginRun,
   'runs.append': appendToRun,
-  'runs.end': endRun,
-  'runs.handle': handleRun,
+  'runs.end': endAndWake,
+  'runs.handle': handleAndWake,
+  'runs.continue': continueRun,
+  'runs.wake': wakeSession,
   'runs.cancelQueued': cancelQueuedRuns,
   'calls.start': startCall,
   'calls.finish': finishCall,
@@ -119,10 +122,12 @@ export const reads = {
   'usage.sum': sumUsage,
   'pluginState.get': getState,
   'pluginState.ofSession': statesOfSession,
+  'pluginState.snapshot': snapshotOf,
   'pluginState.list': listStates,
   'injections.list': listInjections,
   'injections.counts': countInjections,
   'injections.ofRun': injectionsOfRun,
+  'injections.sessions': listWaiting,
   'plugins.grants': listGrants,
   'plugins.settings': listSettings,
   'tokens.find': findToken,

@@ -1,35 +1,59 @@
-// What an action of a plugin comes to, in one commit: its state, its word in the transcript, the turn that goes on, and,
-// because the operation has the answer as its result, the answer that a repeat gets.
+// What a call of a plugin comes to, in one commit: its state, what it has queued, its word in the transcript, the turn that
+// goes on, and, because the operation has the answer as its result, the answer that a repeat gets.
+import { continueIn, type ContinuationWish, wakeIn, type WakeWish } from './continuations.ts';
 import { appendOnLeaf } from './entries.ts';
-import { applyPuts, type StatePut } from './plugin-state.ts';
-import { acceptRun } from './runs.ts';
-import { announce, requireSession, toSession } from './session-row.ts';
+import { enqueueAll, type NewInjection } from './injections.ts';
+import { applyPuts, requireRevisions, type StatePut } from './plugin-state.ts';
+import { requireSwitchedOn } from './plugins.ts';
+import { announce, lockSession, requireSession, type SessionRow, toSession } from './session-row.ts';
 import type { Dialect, Operation } from './sql.ts';
 import type { EntryDraft } from '@tenon/protocol';
 
-export function* commitAction<Answer>(
-  args: {
-    key: string;
-    pluginId: string;
-    puts: readonly StatePut[];
-    drafts: readonly EntryDraft[];
-    run?: Parameters<typeof acceptRun>[0];
-    answer: Answer;
-    at: number;
-  },
+export interface PluginEffects {
+  readonly pluginId: string;
+  readonly puts: readonly StatePut[];
+  /** What the plugin has looked at: if somebody has changed it since, nothing is done. */
+  readonly seen?: readonly { readonly namespace: string; readonly ifRevision: number }[];
+  readonly injections?: readonly NewInjection[];
+  /** The agent goes on. */
+  readonly run?: ContinuationWish;
+  /** The agent goes on if something waits to be told. */
+  readonly wake?: WakeWish;
+}
+
+export interface Effected {
+  /** Whether the session looks otherwise now. */
+  readonly changed: boolean;
+  /** The turn that goes on. */
+  readonly runId?: string;
+}
+
+/** In a session that is locked: all of it or nothing. Whoever calls tells clients. */
+export function* applyEffects(session: SessionRow, effects: PluginEffects, at: number, dialect: Dialect): Operation<Effected> {
+  const { pluginId, puts, seen = [], injections = [], run, wake } = effects;
+  yield* requireSwitchedOn(pluginId, dialect);
+  yield* requireRevisions(session, pluginId, seen);
+  yield* applyPuts(session, pluginId, puts, at);
+  const queued = yield* enqueueAll(session, pluginId, injections, at);
+  const changed = puts.length > 0 || queued.some(({ enqueued }) => enqueued);
+  if (run) return { changed, ...(yield* continueIn(session, run, at, dialect)) };
+  const { woken } = wake ? yield* wakeIn(session, wake, at, dialect) : {};
+  return { changed, ...(woken === undefined ? {} : { runId: woken }) };
+}
+
+/** The answer has the turn that goes on, where there is one. */
+export function* commitAction<Answer extends object>(
+  args: PluginEffects & { key: string; drafts: readonly EntryDraft[]; answer: Answer; at: number },
   dialect: Dialect,
-): Operation<Answer> {
-  const { key, pluginId, puts, drafts, run, answer, at } = args;
+): Operation<Answer & { runId?: string }> {
+  const { key, drafts, answer, at, ...effects } = args;
   const session = yield* requireSession(key, dialect);
-  if (puts.length > 0) {
-    yield* applyPuts(session, pluginId, puts, at);
-    yield* announce('plugin-patch', toSession(session), at);
-  }
   yield* appendOnLeaf(
     session,
     drafts.map((draft) => ({ draft })),
     at,
   );
-  if (run) yield* acceptRun(run, dialect);
-  return answer;
+  const { runId, changed } = yield* applyEffects(session, effects, at, dialect);
+  if (changed) yield* announce('plugin-patch', toSession((yield* lockSession(key, dialect)) ?? session), at);
+  return runId === undefined ? answer : { ...answer, runId };
 }

@@ -2,6 +2,7 @@
 // own, so that no other writer of the session can drop it. Null is no state. Its row stays behind without a value, because
 // a revision must never come again: who saw it before a removal or a reset would overwrite what came after.
 import { type Enqueued, enqueueAll, type NewInjection } from './injections.ts';
+import { requireSwitchedOn } from './plugins.ts';
 import { announce, requireSession, type SessionRow, toSession } from './session-row.ts';
 import { all, change, type Dialect, one, type Operation, refuse, type Row, sql } from './sql.ts';
 import type { JsonValue } from '@tenon/protocol';
@@ -32,6 +33,7 @@ export function* putState(
 ): Operation<{ revision: number }> {
   const { key, pluginId, at, namespace } = args;
   const session = yield* requireSession(key, dialect);
+  yield* requireSwitchedOn(pluginId, dialect);
   const revisions = yield* applyPuts(session, pluginId, [args], at);
   yield* announce('plugin-patch', toSession(session), at);
   return { revision: revisions[namespace] ?? 0 };
@@ -66,6 +68,7 @@ export function* commitState(
 ): Operation<{ revisions: Record<string, number>; injections: Enqueued[] }> {
   const { key, pluginId, puts, at } = args;
   const session = yield* requireSession(key, dialect);
+  yield* requireSwitchedOn(pluginId, dialect);
   const revisions = yield* applyPuts(session, pluginId, puts, at);
   const injections = yield* enqueueAll(session, pluginId, args.injections ?? [], at);
   if (puts.length > 0 || injections.some(({ enqueued }) => enqueued)) yield* announce('plugin-patch', toSession(session), at);
@@ -101,6 +104,15 @@ export function* applyPuts(
   return revisions;
 }
 
+/** Whether all of it is as it was when somebody looked. */
+export function* requireRevisions(
+  session: SessionRow,
+  pluginId: string,
+  seen: readonly { readonly namespace: string; readonly ifRevision: number }[],
+): Operation<void> {
+  for (const each of seen) yield* requireRevision(session, pluginId, each);
+}
+
 function* requireRevision(session: SessionRow, pluginId: string, put: { namespace: string; ifRevision?: number }): Operation<void> {
   const { namespace, ifRevision } = put;
   if (ifRevision === undefined) return;
@@ -133,6 +145,22 @@ export function* getState(args: { key: string; pluginId: string; namespace: stri
     where session_key = ${args.key} and plugin_id = ${args.pluginId} and namespace = ${args.namespace}`);
   if (!row) return { value: null, revision: 0 };
   return { value: row.value === null ? null : (JSON.parse(row.value) as JsonValue), revision: row.revision };
+}
+
+/** All that a plugin has in a session, also what it has removed: null, at the revision of the removal. */
+export function* snapshotOf(args: {
+  key: string;
+  pluginId: string;
+}): Operation<{ states: { namespace: string; value: JsonValue; revision: number }[] }> {
+  const rows = yield* all<{ namespace: string; value: string | null; revision: number }>(sql`
+    select namespace, value, revision from plugin_state where session_key = ${args.key} and plugin_id = ${args.pluginId} order by namespace`);
+  return {
+    states: rows.map(({ namespace, value, revision }) => ({
+      namespace,
+      value: value === null ? null : (JSON.parse(value) as JsonValue),
+      revision,
+    })),
+  };
 }
 
 /** All that plugins have in a session, or one of them. */

@@ -82,6 +82,19 @@ export function* setEnabled(
   return { settings: toSettings(row as Row) };
 }
 
+/**
+ * A plugin that was switched off keeps nothing: what a load of it still wanted to write when it ended must not come after what
+ * it had was removed. The row is held, so that who switches it off waits for the writers before.
+ */
+export function* requireSwitchedOn(pluginId: string, dialect: Dialect): Operation<void> {
+  const row = yield* one<{ enabled: number | null }>(
+    dialect === 'sqlite'
+      ? sql`select enabled from plugin_settings where plugin_id = ${pluginId}`
+      : sql`select enabled from plugin_settings where plugin_id = ${pluginId} for share`,
+  );
+  if (row?.enabled === 0) refuse('UNAVAILABLE', `Plugin "${pluginId}" is switched off`, { code: 'PLUGIN_OFF' });
+}
+
 /** Null: as if nobody had set it up. */
 export function* setConfig(
   args: { pluginId: string; config: JsonObject | null; by: string; at: number },

@@ -3,7 +3,8 @@ import { randomId } from '../kernel/ids.ts';
 import { voidPendingOf } from './approvals.ts';
 import { appendAudit } from './audit.ts';
 import { emitChat } from './chat-events.ts';
-import { applyPuts, emptySession, type StatePut } from './plugin-state.ts';
+import { applyEffects, type PluginEffects } from './plugin-actions.ts';
+import { emptySession } from './plugin-state.ts';
 import {
   announce,
   existsAlready,
@@ -39,18 +40,18 @@ export function* createSession(
   return yield* announce('create', toSession(row), args.at);
 }
 
-/** `plugin`: what a plugin changes of its own state together with it. */
+/** `plugin`: what a plugin does together with it; `runId` is the turn that then goes on. */
 export function* patchSession(
   args: {
     key: string;
     fields: SessionFields;
     ifRevision?: number;
-    plugin?: { readonly pluginId: string; readonly puts: readonly StatePut[] };
+    plugin?: PluginEffects;
     by?: string;
     at: number;
   },
   dialect: Dialect,
-): Operation<{ session: Session }> {
+): Operation<{ session: Session; runId?: string }> {
   const { key, fields, at } = args;
   const current = yield* requireSession(key, dialect);
   if (args.ifRevision !== undefined && args.ifRevision !== current.revision) {
@@ -79,9 +80,10 @@ export function* patchSession(
       permissions = ${session.permissions}, queue = ${session.queue}, revision = ${session.revision}, words = ${wordsOf(key, session.title)},
       updated_at = ${session.updatedAt}
     where key = ${key}`);
-  if (args.plugin) yield* applyPuts(current, args.plugin.pluginId, args.plugin.puts, at);
+  const { runId } = args.plugin ? yield* applyEffects(current, args.plugin, at, dialect) : {};
   yield* auditMode(args, before.permissions, session.permissions, dialect);
-  return yield* announce('patch', session, at);
+  const now = runId === undefined ? session : toSession(yield* readSession(key));
+  return { ...(yield* announce('patch', now, at)), ...(runId === undefined ? {} : { runId }) };
 }
 
 /** Who changes what a session may do without asking leaves a record of it, in the same commit. */

@@ -4,6 +4,7 @@ import { JsonValue } from '../json.ts';
 import { limits } from '../limits.ts';
 import { Count, Label, OwnerId, SessionKey } from '../names.ts';
 import { Session, sessionFields } from '../session.ts';
+import { RunId } from '../transcript.ts';
 import { read, write } from './row.ts';
 
 const closed = { additionalProperties: false };
@@ -49,7 +50,8 @@ export const sessionMethods = {
       /** Something that a plugin does together with it. The payload goes to the plugin as it is. */
       extension: Type.Optional(Type.Object({ plugin: OwnerId, action: ItemName, payload: Type.Optional(JsonValue) }, closed)),
     },
-    result: SessionResult,
+    /** `runId`: the turn that goes on because the plugin wants it. */
+    result: Type.Object({ ...SessionResult.properties, runId: Type.Optional(RunId) }, closed),
   }),
   'sessions.reset': write({
     summary: 'Start the session afresh: a new session id, the same key and settings.',

@@ -1,10 +1,8 @@
 import { GatewayError, hookNames, type PluginDetails, type PluginInfo, type Result } from '@tenon/protocol';
-import { queuedContinuation } from '../../agent/continue-agent.ts';
-import { putsOf, findAction, performAction } from '../../agent/session-actions.ts';
+import { askUntilFresh, putsOf } from '../../agent/plugin-effects.ts';
+import { findAction, performAction } from '../../agent/session-actions.ts';
 import { descriptorsFor } from '../../agent/ui-descriptors.ts';
 import type { PluginHost, PluginInfo as HostedPlugin } from '../../host/plugin-host.ts';
-import type { WriteArgs } from '../../store/operations.ts';
-import type { Store } from '../../store/store.ts';
 import type { Committed, Handlers, RequestContext } from '../handler.ts';
 
 export const pluginHandlers = {
@@ -46,7 +44,7 @@ export const pluginHandlers = {
   },
 
   'plugins.sessionAction': ({ pluginId, actionId, sessionKey, payload }, context) => {
-    const { commit, commitAfter, clock, plugins, principal, store, turns, lanes } = context;
+    const { commit, commitAfter, clock, plugins, principal, store, turns, lanes, wake } = context;
     const running = turns.running(sessionKey);
     const request = {
       pluginId,
@@ -61,13 +59,14 @@ export const pluginHandlers = {
       const host = plugins();
       const registered = findAction(request, host);
       // One after another in a session: each sees the state that the one before it left.
-      const act = await lanes.run(`action\n${pluginId}\n${sessionKey}`, async () => {
-        const outcome = await once(await performAction(registered, request, host, clock.now()), store);
-        const answer = (await commit('plugins.act', outcome)) as Committed<ActionAnswer>;
-        return { answer, isContinued: outcome.run !== undefined };
-      });
-      if (act.isContinued) turns.accepted(sessionKey);
-      return act.answer;
+      const answer = await lanes.run(`action\n${pluginId}\n${sessionKey}`, () =>
+        askUntilFresh(async () => {
+          const { looked, act } = await performAction(registered, request, { store, plugins: host, wake }, clock.now());
+          return { looked, commit: () => commit('plugins.act', act) as Promise<Committed<ActionAnswer>> };
+        }),
+      );
+      if ('runId' in answer) turns.accepted(sessionKey);
+      return answer;
     });
   },
 
@@ -119,13 +118,6 @@ export const pluginHandlers = {
 } satisfies Partial<Handlers>;
 
 type ActionAnswer = Result<'plugins.sessionAction'>;
-
-/** A turn of the plugin that waits already is the one that goes on. */
-async function once({ run, ...outcome }: WriteArgs<'plugins.act'>, store: Store): Promise<WriteArgs<'plugins.act'>> {
-  if (!run) return outcome;
-  const runId = await queuedContinuation(store, outcome.key, outcome.pluginId);
-  return runId === undefined ? { ...outcome, run } : { ...outcome, answer: { ...(outcome.answer as object), runId } };
-}
 
 function change(
   { commitAnswer, plugins, principal }: RequestContext,

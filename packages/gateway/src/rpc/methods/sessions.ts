@@ -1,5 +1,6 @@
 import { DEFAULT_AGENT_ID, GatewayError, type PermissionMode, type Scope, type Session } from '@tenon/protocol';
-import { askExtension, type Extension, type Fields, findExtension, MAX_ATTEMPTS } from '../../agent/patch-extension.ts';
+import { askExtension, type Extension, type Fields, findExtension } from '../../agent/patch-extension.ts';
+import { askUntilFresh } from '../../agent/plugin-effects.ts';
 import { withPluginFields } from '../../agent/plugin-sessions.ts';
 import { deleteSession, isWatched, resetSession, tellStart } from '../../agent/session-life.ts';
 import { randomId } from '../../kernel/ids.ts';
@@ -65,24 +66,25 @@ async function patchWithExtension(
   fields: Fields,
   ifRevision: number | undefined,
   extension: Extension,
-  { commit, clock, store, principal, plugins }: RequestContext,
-): Promise<Committed<{ session: Session }>> {
+  { commit, clock, store, principal, plugins, wake, turns }: RequestContext,
+): Promise<Committed<{ session: Session; runId?: string }>> {
   const host = plugins();
   const registered = findExtension(extension, principal.held, host, (id) => host.get(id)?.state === 'loaded');
-  for (let attempt = 1; ; attempt++) {
+  const ask = async () => {
     const { session } = await store.read('sessions.get', { key });
     if (ifRevision !== undefined && ifRevision !== session.revision)
       throw new GatewayError('CONFLICT', `Session "${key}" is at revision ${session.revision}, not ${ifRevision}`, {
         details: { code: 'STALE_REVISION', revision: session.revision },
       });
-    const asked = await askExtension(registered, session, fields, { payload: extension.payload, held: principal.held }, host);
-    try {
-      return await commit('sessions.patch', { key, ...asked, ifRevision: session.revision, at: clock.now() });
-    } catch (error) {
-      const isStale = error instanceof GatewayError && (error.details as { code?: string } | undefined)?.code === 'STALE_REVISION';
-      if (!isStale || ifRevision !== undefined || attempt === MAX_ATTEMPTS) throw error;
-    }
-  }
+    const [shown = session] = await withPluginFields([session], { store, clock }, host);
+    const said = { payload: extension.payload, held: principal.held };
+    const { looked, ...asked } = await askExtension(registered, shown, fields, said, { store, plugins: host, wake });
+    const write = { key, ...asked, ifRevision: session.revision, by: principal.id, at: clock.now() };
+    return { looked, commit: () => commit('sessions.patch', write) };
+  };
+  const patched = await askUntilFresh(ask);
+  if (patched.runId !== undefined) turns.accepted(key);
+  return patched;
 }
 
 /** At once, so that requests keep their order; where plugins are told first, only if this was not answered before. */
