@@ -45,6 +45,8 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Takes part in hooks from the start on. */
   readonly register?: (hooks: HookRegistry) => void;
+  /** The process is the gateway's own: what plugins throw where nobody waits does not end it. */
+  readonly ownProcess?: boolean;
 }
 
 export interface RunningGateway {
@@ -79,6 +81,7 @@ export async function startGateway({
   clock = systemClock,
   env = process.env,
   register,
+  ownProcess = false,
 }: GatewayOptions): Promise<RunningGateway> {
   const { home, settings } = config;
   const warnings = checkExposure(settings);
@@ -195,6 +198,7 @@ export async function startGateway({
     plugins = closing(
       await openPlugins({
         ...parts.forPlugins,
+        guard: ownProcess,
         home,
         paths: settings['plugins.paths'],
         bundledFolder: bundledPlugins(),

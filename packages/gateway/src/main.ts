@@ -16,7 +16,7 @@ export interface RunOptions {
 /** Resolves with the exit code when the gateway has stopped. */
 export async function runGateway({ config, json, token }: RunOptions): Promise<number> {
   const { startGateway } = await import('./gateway.ts');
-  const gateway = await startGateway({ config, version, ...(token === undefined ? {} : { token }) });
+  const gateway = await startGateway({ config, version, ownProcess: true, ...(token === undefined ? {} : { token }) });
   // The first asks it to drain, the second not to wait any longer.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void gateway.stop(signal));
   const { url, port, tokenFile, signInUrl } = gateway;

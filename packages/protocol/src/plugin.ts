@@ -17,6 +17,12 @@ export const pluginStates = {
   rejected: 'Its folder or its manifest cannot be used.',
 } as const;
 
+export const pluginIncidents = {
+  threw: 'It threw where nobody waits for it: in a timer or in a listener of its own.',
+  rejected: 'It left a promise rejected that nobody waits for.',
+  blocked: 'It kept the event loop to itself, so that the gateway could do nothing else.',
+} as const;
+
 export const PluginInfo = Type.Object(
   {
     /** Of one that is `rejected`, as far as it can be told. */
@@ -51,6 +57,22 @@ export const PluginInfo = Type.Object(
     ),
     /** Handlers that were switched off because they were too slow. */
     switchedOff: Type.Array(Type.Object({ place: Text, at: Timestamp, reason: Text }, closed)),
+    /** What its code did where nobody waited for it, the latest last; until it is loaded anew. */
+    incidents: Type.Array(
+      Type.Object(
+        {
+          kind: Type.Enum(Object.keys(pluginIncidents) as (keyof typeof pluginIncidents)[]),
+          place: Text,
+          message: Text,
+          /** The latest of them. */
+          at: Timestamp,
+          count: Count,
+          /** Of the load that it was. */
+          generation: Type.Optional(Count),
+        },
+        closed,
+      ),
+    ),
     services: Type.Array(
       Type.Object({ id: Text, state: Type.Enum(['starting', 'running', 'failed', 'stopped']), reason: Type.Optional(Text) }, closed),
     ),

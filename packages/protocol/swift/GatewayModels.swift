@@ -2090,6 +2090,7 @@ public struct PluginDetails: Codable, Hashable, Sendable {
     public let granted: [Grant]
     public let registrations: [PluginDetailsRegistrationsItem]
     public let switchedOff: [PluginDetailsSwitchedOffItem]
+    public let incidents: [PluginDetailsIncidentsItem]
     public let services: [PluginDetailsServicesItem]
     public let folder: String
     public let config: JsonObject
@@ -2111,6 +2112,7 @@ public struct PluginDetails: Codable, Hashable, Sendable {
         granted: [Grant],
         registrations: [PluginDetailsRegistrationsItem],
         switchedOff: [PluginDetailsSwitchedOffItem],
+        incidents: [PluginDetailsIncidentsItem],
         services: [PluginDetailsServicesItem],
         folder: String,
         config: JsonObject,
@@ -2131,6 +2133,7 @@ public struct PluginDetails: Codable, Hashable, Sendable {
         self.granted = granted
         self.registrations = registrations
         self.switchedOff = switchedOff
+        self.incidents = incidents
         self.services = services
         self.folder = folder
         self.config = config
@@ -2251,6 +2254,68 @@ public struct PluginDetailsSwitchedOffItem: Codable, Hashable, Sendable {
         self.place = place
         self.at = at
         self.reason = reason
+    }
+}
+
+public struct PluginDetailsIncidentsItem: Codable, Hashable, Sendable {
+    public let kind: PluginDetailsIncidentsItemKind
+    public let place: String
+    public let message: String
+    public let at: Int
+    public let count: Int
+    public let generation: Int?
+
+    public init(
+        kind: PluginDetailsIncidentsItemKind,
+        place: String,
+        message: String,
+        at: Int,
+        count: Int,
+        generation: Int? = nil
+    ) {
+        self.kind = kind
+        self.place = place
+        self.message = message
+        self.at = at
+        self.count = count
+        self.generation = generation
+    }
+}
+
+public enum PluginDetailsIncidentsItemKind: RawRepresentable, Codable, Hashable, Sendable {
+    case threw
+    case rejected
+    case blocked
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [PluginDetailsIncidentsItemKind] = [.threw, .rejected, .blocked]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "threw": self = .threw
+        case "rejected": self = .rejected
+        case "blocked": self = .blocked
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .threw: return "threw"
+        case .rejected: return "rejected"
+        case .blocked: return "blocked"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
     }
 }
 
@@ -2385,6 +2450,7 @@ public struct PluginInfo: Codable, Hashable, Sendable {
     public let granted: [Grant]
     public let registrations: [PluginInfoRegistrationsItem]
     public let switchedOff: [PluginInfoSwitchedOffItem]
+    public let incidents: [PluginInfoIncidentsItem]
     public let services: [PluginInfoServicesItem]
 
     public init(
@@ -2402,6 +2468,7 @@ public struct PluginInfo: Codable, Hashable, Sendable {
         granted: [Grant],
         registrations: [PluginInfoRegistrationsItem],
         switchedOff: [PluginInfoSwitchedOffItem],
+        incidents: [PluginInfoIncidentsItem],
         services: [PluginInfoServicesItem]
     ) {
         self.id = id
@@ -2418,6 +2485,7 @@ public struct PluginInfo: Codable, Hashable, Sendable {
         self.granted = granted
         self.registrations = registrations
         self.switchedOff = switchedOff
+        self.incidents = incidents
         self.services = services
     }
 }
@@ -2534,6 +2602,68 @@ public struct PluginInfoSwitchedOffItem: Codable, Hashable, Sendable {
         self.place = place
         self.at = at
         self.reason = reason
+    }
+}
+
+public struct PluginInfoIncidentsItem: Codable, Hashable, Sendable {
+    public let kind: PluginInfoIncidentsItemKind
+    public let place: String
+    public let message: String
+    public let at: Int
+    public let count: Int
+    public let generation: Int?
+
+    public init(
+        kind: PluginInfoIncidentsItemKind,
+        place: String,
+        message: String,
+        at: Int,
+        count: Int,
+        generation: Int? = nil
+    ) {
+        self.kind = kind
+        self.place = place
+        self.message = message
+        self.at = at
+        self.count = count
+        self.generation = generation
+    }
+}
+
+public enum PluginInfoIncidentsItemKind: RawRepresentable, Codable, Hashable, Sendable {
+    case threw
+    case rejected
+    case blocked
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [PluginInfoIncidentsItemKind] = [.threw, .rejected, .blocked]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "threw": self = .threw
+        case "rejected": self = .rejected
+        case "blocked": self = .blocked
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .threw: return "threw"
+        case .rejected: return "rejected"
+        case .blocked: return "blocked"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
     }
 }
 

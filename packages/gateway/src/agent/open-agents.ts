@@ -5,6 +5,7 @@ import { createCallCounts } from '../host/call-counts.ts';
 import { createPluginCaller, type PluginFailure } from '../host/call-plugin.ts';
 import { createConflictReport } from '../host/conflicts.ts';
 import { createHookRegistry, type HookRegistry } from '../host/hook-registry.ts';
+import { createPluginActivity } from '../host/plugin-activity.ts';
 import type { PluginHostOptions } from '../host/plugin-host.ts';
 import { createHookRunner, type HookRunner } from '../host/run-hook.ts';
 import { createTrace, type Trace, type TraceDeps } from '../host/trace.ts';
@@ -69,7 +70,7 @@ export interface AgentParts {
   /** Ends the background jobs of a session. */
   readonly endJobs: (sessionKey: string) => void;
   /** What the host of the plugins is made with. */
-  readonly forPlugins: Pick<PluginHostOptions, 'hookRegistry' | 'caller' | 'counts' | 'reservedTools' | 'continueAgent'>;
+  readonly forPlugins: Pick<PluginHostOptions, 'hookRegistry' | 'caller' | 'counts' | 'activity' | 'reservedTools' | 'continueAgent'>;
   /** From now on turns use what they have registered. */
   usePlugins(plugins: PluginParts): void;
   /** What a plugin says in a stream of its own: to whoever watches. */
@@ -91,8 +92,9 @@ export function openAgents(options: AgentOptions): AgentParts {
   let plugins: PluginParts | undefined;
   const reportConflict = createConflictReport({ log, metrics });
   const counts = createCallCounts(clock);
+  const activity = createPluginActivity(clock);
   const trace = createTrace({ clock, tell: options.traced });
-  const caller = createPluginCaller({ clock, metrics, reportFailure, counts, trace });
+  const caller = createPluginCaller({ clock, metrics, reportFailure, counts, trace, activity });
   const hooks = createHookRunner({
     registry: hookRegistry,
     caller,
@@ -232,6 +234,7 @@ export function openAgents(options: AgentOptions): AgentParts {
       hookRegistry,
       caller,
       counts,
+      activity,
       reservedTools: tools.tools.map(({ name }) => name),
       continueAgent: (request) => continueAgent(request, { store, clock, turns, nameOf: (id) => plugins?.get(id)?.name ?? id }),
     },

@@ -1,10 +1,13 @@
 // The one function through which code of a plugin is called: hooks, and later tools, commands and actions. It keeps the
 // deadline, catches what is thrown, checks what is answered, counts, and names the plugin. What goes wrong comes back as
 // a value. A deadline ends our waiting, not the plugin's work; a loop that never yields stops the whole process.
-import { type JsonValue, type TraceOutcome, visible } from '@tenon/protocol';
+import type { JsonValue, TraceOutcome } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import { createDeadlines } from './deadlines.ts';
+import { shortText } from './error-text.ts';
+import type { PluginActivity } from './plugin-activity.ts';
+import { type PluginScope, runAsPlugin } from './plugin-scope.ts';
 
 /** Who is called where. */
 export interface PluginPlace {
@@ -12,6 +15,8 @@ export interface PluginPlace {
   /** The name of a hook or of another seam: from a closed set, because it is a label of the metrics. */
   readonly place: string;
   readonly timeoutMs: number;
+  /** The load whose code it is, where that is not the one that the plugin has now. */
+  readonly scope?: PluginScope;
 }
 
 /** What code of a plugin is told about its call. */
@@ -109,11 +114,11 @@ export interface PluginCallerDeps {
   readonly reportFailure: (failure: PluginFailure) => void;
   readonly counts?: CallObserver;
   readonly trace?: CallTrace;
+  /** Without it, code runs as nobody's. */
+  readonly activity?: PluginActivity;
 }
 
-const MESSAGE_LENGTH = 512;
-
-export function createPluginCaller({ clock, metrics, reportFailure, counts, trace = noTrace }: PluginCallerDeps): PluginCaller {
+export function createPluginCaller({ clock, metrics, reportFailure, counts, trace = noTrace, activity }: PluginCallerDeps): PluginCaller {
   const deadlines = createDeadlines(clock);
   metrics.describe('tenon_plugin_calls_total', 'Calls of plugin code, by plugin and place.');
   metrics.describe('tenon_plugin_failures_total', 'Calls of plugin code that failed, by plugin, place and kind.');
@@ -131,7 +136,7 @@ export function createPluginCaller({ clock, metrics, reportFailure, counts, trac
       return 'wrong' in accepted ? fail(where, 'wrong-shape', accepted.wrong) : { ok: true, value: accepted.value };
     } catch (error) {
       // A proxy or a getter of the plugin may throw while its answer is read.
-      return fail(where, 'wrong-shape', textOf(error));
+      return fail(where, 'wrong-shape', shortText(error));
     }
   }
 
@@ -157,7 +162,7 @@ export function createPluginCaller({ clock, metrics, reportFailure, counts, trac
       signal?.addEventListener('abort', stop, { once: true });
       Promise.resolve(pending).then(
         (raw) => end(() => finish(call, raw, accept)),
-        (error: unknown) => end(() => fail(call, 'threw', textOf(error))),
+        (error: unknown) => end(() => fail(call, 'threw', shortText(error))),
       );
       if (signal?.aborted) stop();
     });
@@ -193,13 +198,13 @@ export function createPluginCaller({ clock, metrics, reportFailure, counts, trac
     signal: AbortSignal | undefined,
   ): Answer<Result> | Promise<Answer<Result>> {
     metrics.count('tenon_plugin_calls_total', { plugin: where.plugin, place: where.place });
-    const call = new Call(where);
+    const call = new Call(where, activity?.scopeOf(where.plugin));
     let raw: unknown;
     try {
-      raw = code(argument, call);
+      raw = activity ? activity.run(where, code, argument, call) : code(argument, call);
       if (isThenable(raw)) return wait(call, raw, accept, signal);
     } catch (error) {
-      return fail(where, 'threw', textOf(error));
+      return fail(where, 'threw', shortText(error));
     }
     return finish(where, raw, accept);
   }
@@ -209,10 +214,12 @@ class Call implements PluginCall {
   readonly plugin: string;
   readonly place: string;
   readonly timeoutMs: number;
+  readonly #scope: PluginScope | undefined;
   #controller: AbortController | undefined;
   #aborted: { readonly reason: unknown } | undefined;
 
-  constructor({ plugin, place, timeoutMs }: PluginPlace) {
+  constructor({ plugin, place, timeoutMs, scope }: PluginPlace, current: PluginScope | undefined) {
+    this.#scope = scope ?? current;
     this.plugin = plugin;
     this.place = place;
     this.timeoutMs = timeoutMs;
@@ -232,20 +239,12 @@ class Call implements PluginCall {
 
   abort(reason: unknown): void {
     this.#aborted = { reason };
-    this.#controller?.abort(reason);
+    // What its listeners throw is the plugin's.
+    if (this.#controller && this.#scope) runAsPlugin(this.#scope, (controller) => controller.abort(reason), this.#controller);
+    else this.#controller?.abort(reason);
   }
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
-}
-
-/** What was thrown, as one line. It may be anything, so reading it may throw too. */
-function textOf(error: unknown): string {
-  try {
-    const text = error instanceof Error ? error.message || error.name : String(error);
-    return visible(text.slice(0, MESSAGE_LENGTH));
-  } catch {
-    return 'something that cannot be shown';
-  }
 }

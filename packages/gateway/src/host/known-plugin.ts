@@ -3,6 +3,7 @@ import type { JsonObject } from '@tenon/protocol';
 import type { CallCounts } from './call-counts.ts';
 import type { Found, NotFit } from './discover.ts';
 import type { PluginInfo, PluginState } from './plugin-host.ts';
+import type { PluginIncidents } from './plugin-incidents.ts';
 import type { PluginLoad } from './plugin-load.ts';
 import type { PluginServices } from './plugin-services.ts';
 
@@ -16,6 +17,8 @@ export interface Known {
   load: PluginLoad | undefined;
   services: PluginServices | undefined;
   loadedAt: number | undefined;
+  /** The generation that is being made. */
+  loading: number | undefined;
   switchedOff: { place: string; at: number; reason: string }[];
 }
 
@@ -34,11 +37,12 @@ export function newlyFound(found: Found): Known {
     load: undefined,
     services: undefined,
     loadedAt: undefined,
+    loading: undefined,
     switchedOff: [],
   };
 }
 
-export function infoOf(plugin: Known, counts: CallCounts): PluginInfo {
+export function infoOf(plugin: Known, counts: CallCounts, incidents: PluginIncidents): PluginInfo {
   const { manifest, origin, folder } = plugin.found;
   const { state, reason, enabled, load, loadedAt } = plugin;
   return {
@@ -59,6 +63,7 @@ export function infoOf(plugin: Known, counts: CallCounts): PluginInfo {
     ...(manifest.configSchema === undefined ? {} : { configSchema: manifest.configSchema }),
     registrations: [...(load?.registrations ?? [])],
     switchedOff: [...plugin.switchedOff],
+    incidents: incidents.of(manifest.id),
     services: plugin.services?.states ?? [],
     counts: counts.of(manifest.id),
   };
@@ -79,6 +84,7 @@ export function infoOfRejected({ id, origin, folder, manifest, reason }: NotFit)
     config: {},
     registrations: [],
     switchedOff: [],
+    incidents: [],
     services: [],
     counts: [],
   };

@@ -67,6 +67,14 @@ function prepare(): ImportModule {
   return (createRequire(import.meta.url)(IMPORT_ADDRESS) as { load: ImportModule }).load;
 }
 
+/** The generation of the first module of a plugin that a stack goes through. */
+export function generationIn(stack: string): number | undefined {
+  const found = STACK_MARK.exec(stack)?.[1];
+  return found === undefined ? undefined : Number(found);
+}
+
+const STACK_MARK = new RegExp(`${GENERATION}=([0-9]{1,15})`);
+
 /** The generation and the folder that the address of a module carries. */
 function markIn(address: string | undefined): string | undefined {
   if (!address?.startsWith('file:')) return undefined;

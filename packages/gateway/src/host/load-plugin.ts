@@ -6,9 +6,11 @@ import type { Clock } from '../kernel/clock.ts';
 import type { PluginCaller } from './call-plugin.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
 import type { HookRegistry } from './hook-registry.ts';
+import { shortText } from './error-text.ts';
 import { loadModule } from './load-module.ts';
 import { createRuntimeApi, type PluginApiDeps } from './plugin-api.ts';
 import type { PluginLoad } from './plugin-load.ts';
+import { runAsPlugin } from './plugin-scope.ts';
 import { createPluginServices, type PluginServices } from './plugin-services.ts';
 import { createRegisterApi } from './register-api.ts';
 
@@ -44,9 +46,10 @@ export async function runModule(
   );
   let exported: unknown;
   try {
-    exported = (await Promise.race([loadModule(entry, folder, generation), overdue.promise])).default;
+    const loading = runAsPlugin({ plugin: manifest.id, generation }, loadModule, entry, folder, generation);
+    exported = (await Promise.race([loading, overdue.promise])).default;
   } catch (error) {
-    throw error instanceof LoadError ? error : new LoadError(`its module threw: ${textOf(error)}`);
+    throw error instanceof LoadError ? error : new LoadError(`its module threw: ${shortText(error)}`);
   } finally {
     timer.cancel();
   }
@@ -65,7 +68,7 @@ function readExport(exported: unknown, manifest: PluginManifest): Module {
       typeof sessionsPatchExtensions === 'object' && sessionsPatchExtensions !== null ? { ...sessionsPatchExtensions } : {};
     return { id, register: (api) => Reflect.apply(register, exported, [api]) as unknown, patchActions };
   } catch (error) {
-    throw error instanceof LoadError ? error : new LoadError(`its default export cannot be read: ${textOf(error)}`);
+    throw error instanceof LoadError ? error : new LoadError(`its default export cannot be read: ${shortText(error)}`);
   }
 }
 
@@ -100,12 +103,4 @@ export function registerPlugin(load: PluginLoad, module: Module, deps: LoadDeps)
 /** A handler alone, or with the scopes that it asks for. */
 function patchAction(action: string, given: unknown): unknown {
   return typeof given === 'object' && given !== null ? { ...given, action } : { action, handler: given };
-}
-
-function textOf(error: unknown): string {
-  try {
-    return (error instanceof Error ? error.message || error.name : String(error)).slice(0, 512);
-  } catch {
-    return 'something that cannot be shown';
-  }
 }

@@ -4,19 +4,25 @@ import { GatewayError, hookRow, isHookName } from '@tenon/protocol';
 import { createLanes } from '../kernel/lane.ts';
 import { createContributionRegistry } from './contribution-registry.ts';
 import { discoverPlugins, type NotFit } from './discover.ts';
+import { guardProcess } from './guard-process.ts';
 import { infoOf, infoOfRejected, type Known, newlyFound, OFF } from './known-plugin.ts';
 import { openRunsOf } from './own-runs.ts';
 import { createOwnStates } from './own-state.ts';
 import { freezeDeep } from './plain-data.ts';
 import { configFault } from './plugin-config.ts';
+import { createPluginFaults } from './plugin-faults.ts';
 import type { PluginHost, PluginHostOptions, PluginInfo } from './plugin-host.ts';
+import { isGuard } from './plugin-guards.ts';
+import { createPluginIncidents } from './plugin-incidents.ts';
 import { createPluginLoads } from './plugin-loads.ts';
+import type { PluginScope } from './plugin-scope.ts';
 import { createPluginTrust } from './plugin-trust.ts';
 import { createRunContexts } from './run-context.ts';
 import { createSessionEnds } from './session-ends.ts';
 import { runStartupChecks } from './startup-checks.ts';
 
 const MAX_FORGET_STEPS = 10_000;
+const MAX_OWNERS = 4_096;
 
 export async function openPlugins(options: PluginHostOptions): Promise<PluginHost> {
   const { store, clock, log, hookRegistry, caller, counts, safe = false } = options;
@@ -28,6 +34,9 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
   const known = new Map<string, Known>();
   let rejected: readonly NotFit[] = [];
   let generation = 0;
+  /** Whose generation it was: a stack names no more than that. */
+  const owners = new Map<number, string>();
+  const incidents = createPluginIncidents(clock);
   let isClosed = false;
   const trust = createPluginTrust({ store, clock, uid });
   const ends = createSessionEnds({ registry, caller, runContexts, log });
@@ -38,9 +47,47 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     clock,
     log,
     safe,
-    nextGeneration: () => ++generation,
+    nextGeneration,
+    activity: options.activity,
+    incidents,
   });
-  const shown = (plugin: Known): PluginInfo => infoOf(plugin, counts);
+  const shown = (plugin: Known): PluginInfo => infoOf(plugin, counts, incidents);
+  const faults = createPluginFaults({
+    clock,
+    log,
+    metrics: options.metrics,
+    incidents,
+    pluginOf: (asked) => owners.get(asked),
+    isCurrent: ({ plugin, generation: asked }) => {
+      const { load, loading } = known.get(plugin) ?? {};
+      return asked === load?.facts.generation || asked === loading;
+    },
+    changed,
+    isGuard: (plugin) => isGuard(plugin, registry, hookRegistry),
+    endLoad,
+  });
+
+  function nextGeneration(plugin: string): number {
+    generation++;
+    owners.set(generation, plugin);
+    if (owners.size > MAX_OWNERS) owners.delete(owners.keys().next().value as number);
+    return generation;
+  }
+
+  /** For a load that must not go on. The operator's wish to have the plugin stays. */
+  async function endLoad({ plugin: id, generation: asked }: PluginScope, reason: string): Promise<void> {
+    try {
+      await inTurn(async () => {
+        const plugin = known.get(id);
+        if (plugin?.load?.facts.generation !== asked) return;
+        await unload(plugin, 'restart');
+        settle(plugin, 'failed', reason);
+        changed();
+      });
+    } catch (error) {
+      if (!isClosed) log.error({ error, plugin: id }, 'cannot end a plugin');
+    }
+  }
 
   counts.onSlow((where, timeouts) => {
     if (!isHookName(where.place) || hookRow(where.place).onFailure !== 'open' || !hookRegistry.switchOff(where)) return;
@@ -110,6 +157,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     return [...known.values()].sort((a, b) => (a.found.manifest.id < b.found.manifest.id ? -1 : 1));
   }
 
+  if (options.guard) guardProcess(faults, log);
   await look();
   for (const plugin of sorted()) await bring(plugin);
   generation++;
@@ -119,6 +167,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     hookRegistry,
     caller,
     safe,
+    faults,
     get generation() {
       return generation;
     },

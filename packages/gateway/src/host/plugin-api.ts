@@ -24,6 +24,7 @@ import { createLaterCalls } from './later-calls.ts';
 import { noteQueued } from './own-writes.ts';
 import type { PluginLoad } from './plugin-load.ts';
 import { takeJson } from './plugin-json.ts';
+import { runAsHost } from './plugin-scope.ts';
 import type { RunContexts } from './run-context.ts';
 import { createSessionState, type SessionStateDeps } from './session-state.ts';
 import { traceLateCalls } from './trace-late-calls.ts';
@@ -238,7 +239,17 @@ export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): Runtime
     runContext,
     lifecycle: { signal: load.signal, onDispose },
   } satisfies Omit<RuntimeApi, keyof FlatRuntime>;
-  return groupApi<RuntimeApi>(traceLateCalls(api, plugin, deps.caller.trace, clock));
+  return groupApi<RuntimeApi>(asHost(traceLateCalls(api, plugin, deps.caller.trace, clock)));
+}
+
+/** What a plugin asks for is done as the gateway's own work: a turn that it starts is not its code. */
+function asHost<Part extends object>(part: Part): Part {
+  const made = Object.entries(part).map(([name, inner]: [string, unknown]) => {
+    if (typeof inner === 'function') return [name, (...given: unknown[]): unknown => runAsHost(inner as () => unknown, ...(given as []))];
+    const isGroup = typeof inner === 'object' && inner !== null && Object.getPrototypeOf(inner) === Object.prototype;
+    return [name, isGroup && !Object.isFrozen(inner) ? asHost(inner) : inner];
+  });
+  return Object.fromEntries(made) as Part;
 }
 
 /** Contract: does not throw; what is no path is the folder itself. */

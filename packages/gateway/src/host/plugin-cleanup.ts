@@ -2,6 +2,7 @@
 // then session extensions are told, then lifecycles. One that fails or hangs keeps nobody else from being told.
 import type { CleanupReason, Lifecycle, SessionExtension } from '@tenon/plugin-sdk';
 import type { PluginCaller } from './call-plugin.ts';
+import type { PluginScope } from './plugin-scope.ts';
 import type { ContributionRegistry, RegisteredItem } from './contribution-registry.ts';
 
 export interface CleanupResult {
@@ -13,6 +14,7 @@ export const CLEANUP_TIMEOUT_MS = 5_000;
 
 interface Told {
   readonly plugin: string;
+  readonly scope: PluginScope;
   readonly hookId: string;
   readonly cleanup: NonNullable<Lifecycle['cleanup']>;
 }
@@ -22,9 +24,9 @@ export function cleanupsOf(registry: ContributionRegistry, plugin?: string): rea
   const told = (kind: 'sessionExtension' | 'lifecycle', prefix: string): Told[] =>
     (registry.all(kind) as readonly RegisteredItem<'sessionExtension' | 'lifecycle'>[])
       .filter((each) => plugin === undefined || each.plugin === plugin)
-      .flatMap(({ plugin: owner, key, item }) => {
+      .flatMap(({ plugin: owner, generation, key, item }) => {
         const { cleanup } = item as SessionExtension | Lifecycle;
-        return cleanup ? [{ plugin: owner, hookId: `${prefix}:${key}`, cleanup }] : [];
+        return cleanup ? [{ plugin: owner, scope: { plugin: owner, generation }, hookId: `${prefix}:${key}`, cleanup }] : [];
       });
   return [...told('sessionExtension', 'session'), ...told('lifecycle', 'runtime')];
 }
@@ -35,9 +37,9 @@ export async function runCleanups(
   caller: PluginCaller,
 ): Promise<CleanupResult> {
   const failures: { pluginId: string; hookId: string; error: string }[] = [];
-  for (const { plugin, hookId, cleanup } of told) {
+  for (const { plugin, scope, hookId, cleanup } of told) {
     const answer = await caller.call(
-      { plugin, place: 'cleanup', timeoutMs: CLEANUP_TIMEOUT_MS },
+      { plugin, place: 'cleanup', timeoutMs: CLEANUP_TIMEOUT_MS, scope },
       (given: typeof context) => cleanup(given),
       Object.freeze({ ...context }),
       () => ({ value: undefined }),

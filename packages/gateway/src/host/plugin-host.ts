@@ -14,6 +14,9 @@ import type { HookRegistry } from './hook-registry.ts';
 import type { OwnRun } from './own-runs.ts';
 import type { StateOf } from './own-state.ts';
 import type { OwnEvent } from './plugin-api.ts';
+import type { PluginActivity } from './plugin-activity.ts';
+import type { PluginFaults } from './plugin-faults.ts';
+import type { Incident } from './plugin-incidents.ts';
 import type { Registration } from './plugin-load.ts';
 import type { ServiceState } from './plugin-services.ts';
 
@@ -43,6 +46,8 @@ export interface PluginInfo {
   readonly registrations: readonly Registration[];
   /** Handlers that were switched off because they were too slow. */
   readonly switchedOff: readonly { readonly place: string; readonly at: number; readonly reason: string }[];
+  /** What its code did where nobody waited for it. */
+  readonly incidents: readonly Incident[];
   readonly services: readonly ServiceState[];
   readonly counts: readonly PlaceCounts[];
 }
@@ -61,6 +66,8 @@ export interface PluginHost {
   readonly generation: number;
   /** Without plugins: none is loaded. */
   readonly safe: boolean;
+  /** Takes what plugins throw where nobody waits. */
+  readonly faults: PluginFaults;
   list(): readonly PluginInfo[];
   get(id: string): PluginInfo | undefined;
   /** Grants what its manifest asks for, or only `grants`, for its files as they are now, and loads it. */
@@ -98,6 +105,8 @@ export interface PluginHostOptions {
   /** The folder of those that are part of the program, if there is one. */
   readonly bundledFolder?: string | undefined;
   readonly safe?: boolean;
+  /** Stand where the process would end because of what a plugin threw. */
+  readonly guard?: boolean;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -106,6 +115,8 @@ export interface PluginHostOptions {
   readonly caller: PluginCaller;
   /** The one that the caller was made with. */
   readonly counts: CallCounts;
+  /** The one that the caller was made with, if it was made with one. */
+  readonly activity?: PluginActivity;
   /** Tools of the gateway itself. */
   readonly reservedTools?: Iterable<string>;
   readonly publish: {

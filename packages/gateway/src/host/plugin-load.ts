@@ -2,6 +2,7 @@
 // that has ended is never live again; whoever still holds its api is told so.
 import { setMaxListeners } from 'node:events';
 import type { ContributionKind, JsonObject, RejectionCode } from '@tenon/protocol';
+import { type PluginScope, runAsPlugin } from './plugin-scope.ts';
 
 /** What became of one registration. */
 export interface Registration {
@@ -13,15 +14,13 @@ export interface Registration {
   readonly message?: string;
 }
 
-export interface LoadFacts {
-  readonly plugin: string;
+export interface LoadFacts extends PluginScope {
   readonly pluginName: string;
   readonly version: string;
   readonly description?: string;
   readonly source: 'bundled' | 'path';
   /** The folder of its manifest. */
   readonly rootDir: string;
-  readonly generation: number;
   readonly asked: ReadonlySet<string>;
   readonly config: JsonObject;
 }
@@ -102,6 +101,7 @@ export class PluginLoad {
     if (!this.isLive) return;
     this.isOpen = false;
     for (const { undo } of this.#kept.splice(0).reverse()) undo();
-    this.#controller.abort(new DOMException(reason, 'AbortError'));
+    // What its own listeners throw is the plugin's.
+    runAsPlugin(this.facts, () => this.#controller.abort(new DOMException(reason, 'AbortError')));
   }
 }

@@ -8,7 +8,9 @@ import { type Known, NO_GRANTS, OFF } from './known-plugin.ts';
 import { LoadError, type LoadDeps, registerPlugin, runModule } from './load-plugin.ts';
 import { loadPatterns } from './patterns.ts';
 import { cleanupsOf, runCleanups } from './plugin-cleanup.ts';
+import type { PluginActivity } from './plugin-activity.ts';
 import type { PluginState } from './plugin-host.ts';
+import type { PluginIncidents } from './plugin-incidents.ts';
 import { type LoadFacts, PluginLoad } from './plugin-load.ts';
 import type { PluginServices } from './plugin-services.ts';
 import type { PluginTrust } from './plugin-trust.ts';
@@ -37,10 +39,12 @@ interface Deps {
   readonly log: Log;
   readonly safe: boolean;
   /** Never the same twice. */
-  readonly nextGeneration: () => number;
+  readonly nextGeneration: (plugin: string) => number;
+  readonly activity?: PluginActivity | undefined;
+  readonly incidents: PluginIncidents;
 }
 
-export function createPluginLoads({ load: deps, trust, caller, clock, log, safe, nextGeneration }: Deps): PluginLoads {
+export function createPluginLoads({ load: deps, trust, caller, clock, log, safe, nextGeneration, activity, incidents }: Deps): PluginLoads {
   const { registry } = deps;
 
   function settle(plugin: Known, state: PluginState, reason?: string): void {
@@ -68,12 +72,15 @@ export function createPluginLoads({ load: deps, trust, caller, clock, log, safe,
           : settle(plugin, 'off', 'nobody has said that its files are trusted; enable it');
       }
       plugin.granted = grants.held;
-      const mine = nextGeneration();
+      const mine = nextGeneration(manifest.id);
+      plugin.loading = mine;
+      incidents.forget(manifest.id);
       await loadPatterns();
       const module = await runModule(entry, folder, manifest, mine, clock);
       const load = new PluginLoad(factsOf(plugin, mine), grants.held);
       const old = leave(plugin, 'it is loaded anew');
       plugin.switchedOff = [];
+      activity?.begin(manifest.id, mine);
       try {
         plugin.services = registerPlugin(load, module, deps);
         plugin.load = load;
@@ -90,6 +97,8 @@ export function createPluginLoads({ load: deps, trust, caller, clock, log, safe,
       await unload(plugin, 'restart');
       if (!(error instanceof LoadError)) log.error({ error, plugin: manifest.id }, 'cannot load a plugin');
       settle(plugin, 'failed', error instanceof Error ? error.message : 'something was thrown');
+    } finally {
+      plugin.loading = undefined;
     }
   }
 

@@ -32,7 +32,7 @@ export function createPluginServices(
     const { id } = service;
     states.set(id, { id, state: 'starting' });
     const answer = await caller.call(
-      { plugin, place: 'service.start', timeoutMs: SERVICE_TIMEOUT_MS },
+      { plugin, place: 'service.start', timeoutMs: SERVICE_TIMEOUT_MS, scope: load.facts },
       (context: Parameters<Service['start']>[0]) => service.start(context),
       { signal: load.signal, logger },
       nothing,
@@ -53,7 +53,12 @@ export function createPluginServices(
         // Also one that did not say that it has started: it may have begun all the same.
         if (!states.has(id) || states.get(id)?.state === 'stopped') continue;
         if (service.stop) {
-          await caller.call({ plugin, place: 'service.stop', timeoutMs: SERVICE_TIMEOUT_MS }, () => service.stop?.(), undefined, nothing);
+          await caller.call(
+            { plugin, place: 'service.stop', timeoutMs: SERVICE_TIMEOUT_MS, scope: load.facts },
+            () => service.stop?.(),
+            undefined,
+            nothing,
+          );
         }
         states.set(id, { id, state: 'stopped' });
       }

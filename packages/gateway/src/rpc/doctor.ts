@@ -151,11 +151,13 @@ function ok(check: string, message: string): Finding {
   return { check, severity: 'ok', message };
 }
 
+const incidentWords = { threw: 'threw', rejected: 'left a promise rejected', blocked: 'blocked the gateway' } as const;
+
 /** What keeps plugins from doing what people think they do: nothing that was refused stays unseen. */
 async function pluginFindings(host: Pick<PluginHost, 'list' | 'check'>): Promise<Finding[]> {
   const all = host.list();
   const warning = (message: string, remedy: string): Finding => ({ check: 'plugins', severity: 'warning', message, remedy });
-  const findings = all.flatMap(({ id, state, reason, enabled, registrations, switchedOff, services }) => {
+  const findings = all.flatMap(({ id, state, reason, enabled, registrations, switchedOff, incidents, services }) => {
     const look = `tenon plugin inspect ${id}`;
     return [
       ...(state === 'failed' || state === 'rejected' || (state === 'changed' && enabled)
@@ -171,6 +173,9 @@ async function pluginFindings(host: Pick<PluginHost, 'list' | 'check'>): Promise
       ),
       ...switchedOff.map(({ place, reason: why }) =>
         warning(`Plugin ${id}: ${place} is switched off: ${why}`, `tenon plugin reload ${id}`),
+      ),
+      ...incidents.map(({ kind, place, count, message }) =>
+        warning(`Plugin ${id} ${incidentWords[kind]} ${place}${count === 1 ? '' : ` (${count} times)`}: ${message}`, look),
       ),
       ...services.flatMap((service) =>
         service.state === 'failed' ? [warning(`Plugin ${id}: the service ${service.id} failed: ${service.reason ?? ''}`, look)] : [],

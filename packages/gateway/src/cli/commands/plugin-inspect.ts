@@ -25,6 +25,10 @@ function linesOf(plugin: PluginDetails): string[] {
     return `  ${place}: ${calls} calls, ${errors} errors, ${timeouts} timeouts${slow}`;
   });
   const off = plugin.switchedOff.map(({ place, reason }) => `  ${place}: ${reason}`);
+  const incidents = plugin.incidents.map(
+    ({ kind, place, at, count, message }) =>
+      `  ${new Date(at).toISOString()} ${kind} ${place}${count === 1 ? '' : `, ${count} times`}: ${message}`,
+  );
   return [
     `${plugin.name} (${plugin.id}) ${plugin.version}`,
     `${plugin.state}${plugin.reason === undefined ? '' : `: ${plugin.reason}`}`,
@@ -32,6 +36,7 @@ function linesOf(plugin: PluginDetails): string[] {
     ...section('Grants', grants),
     ...section('Registrations', registrations),
     ...section('Switched off', off),
+    ...section('Incidents', incidents),
     ...section('Calls', counts),
   ];
 }
