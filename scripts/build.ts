@@ -1,5 +1,5 @@
 // Builds what users start: the program, its store thread, each provider of models and each bundled plugin, one file each, the
-// web page, and a code cache for this machine's Node.
+// web page, the test host of the SDK, and a code cache for this machine's Node.
 // npm runs this as `prepare`, so it needs only devDependencies and prints one line. `npm ci --omit=dev` has no bundler:
 // then an earlier build is kept.
 import { spawnSync } from 'node:child_process';
@@ -84,11 +84,13 @@ async function build(): Promise<string> {
   }
   const page = buildPage();
   const plugins = buildPlugins(esbuild.build);
+  const testing = buildTestHost(esbuild.build);
   const { outputFiles } = await esbuild.build({ ...options, entryPoints: entries, outdir: dist, outExtension: { '.js': '.cjs' } });
   mkdirSync(dist, { recursive: true });
   for (const old of readdirSync(dist)) if (old.endsWith('.cache')) rmSync(join(dist, old));
   for (const { path, text } of outputFiles) replaceFile(path, `/* ${idOf(text)} */${text}`);
   const pluginCount = await plugins;
+  await testing;
   const warmed = spawnSync(process.execPath, [import.meta.filename, 'cache'], { stdio: 'ignore', timeout: CACHE_TIMEOUT_MS }).status === 0;
   const size = outputFiles.reduce((sum, { text }) => sum + text.length, 0);
   const cache = warmed ? 'with' : 'without';
@@ -124,6 +126,14 @@ async function buildPlugins(bundle: typeof esbuildBuild): Promise<number> {
     replaceFile(join(folder, 'tenon.plugin.json'), readFileSync(join(root, folders[index]!, 'tenon.plugin.json')));
   }
   return folders.length;
+}
+
+/** What `@tenon/plugin-sdk/testing` runs: the code of the gateway, in the package of the SDK. */
+async function buildTestHost(bundle: typeof esbuildBuild): Promise<void> {
+  const file = join(import.meta.dirname, '..', 'packages', 'plugin-sdk', 'dist', 'testing.cjs');
+  const { outputFiles } = await bundle({ ...options, entryPoints: [join(gateway, 'src', 'testing', 'test-host.ts')], outfile: file });
+  mkdirSync(dirname(file), { recursive: true });
+  replaceFile(file, outputFiles[0]!.text);
 }
 
 const CACHE_TIMEOUT_MS = 10_000;

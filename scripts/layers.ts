@@ -17,6 +17,7 @@ const gatewayLayers: Readonly<Record<string, readonly string[]>> = {
   rpc: ['agent', 'host', 'model', 'store', 'config', 'kernel'],
   net: ['rpc', 'agent', 'host', 'model', 'store', 'config', 'kernel'],
   gateway: ['net', 'rpc', 'agent', 'host', 'model', 'store', 'config', 'kernel'],
+  testing: ['rpc', 'agent', 'host', 'model', 'store', 'config', 'kernel'], // the test host of the SDK: a gateway without sockets
   main: ['gateway', 'rpc', 'store', 'config', 'kernel'],
   cli: ['main', 'gateway', 'config', 'kernel'],
 };

@@ -439,6 +439,68 @@ export interface StartupCheck extends Contribution<'startupCheck'> {
       }>;
 }
 
+/** Work as long as the plugin is loaded. */
+export interface FlatRuntime {
+  /** @deprecated Use `api.session.workflow.enqueueNextTurnInjection`. */
+  readonly enqueueNextTurnInjection: SessionWorkflow['enqueueNextTurnInjection'];
+  /** @deprecated Use `api.session.workflow.scheduleSessionTurn`. */
+  readonly scheduleSessionTurn: SessionWorkflow['scheduleSessionTurn'];
+  /** @deprecated Use `api.session.workflow.unscheduleSessionTurnsByTag`. */
+  readonly unscheduleSessionTurnsByTag: SessionWorkflow['unscheduleSessionTurnsByTag'];
+  /** @deprecated Use `api.session.workflow.sendSessionAttachment`. */
+  readonly sendSessionAttachment: SessionWorkflow['sendSessionAttachment'];
+  /** @deprecated Use `api.agent.events.emitAgentEvent`. */
+  readonly emitAgentEvent: AgentEvents['emitAgentEvent'];
+  /** @deprecated Use `api.runContext.setRunContext`. */
+  readonly setRunContext: RunContext['setRunContext'];
+  /** @deprecated Use `api.runContext.getRunContext`. */
+  readonly getRunContext: RunContext['getRunContext'];
+  /** @deprecated Use `api.runContext.clearRunContext`. */
+  readonly clearRunContext: RunContext['clearRunContext'];
+}
+/** Work inside `register`. */
+export interface FlatRegistrations {
+  /** @deprecated Use `api.session.state.registerSessionExtension`. */
+  readonly registerSessionExtension: Registrations['session']['state']['registerSessionExtension'];
+  /** @deprecated Use `api.session.controls.registerSessionAction`. */
+  readonly registerSessionAction: Registrations['session']['controls']['registerSessionAction'];
+  /** @deprecated Use `api.session.controls.registerControlUiDescriptor`. */
+  readonly registerControlUiDescriptor: Registrations['session']['controls']['registerControlUiDescriptor'];
+  /** @deprecated Use `api.agent.events.registerAgentEventSubscription`. */
+  readonly registerAgentEventSubscription: Registrations['agent']['events']['registerAgentEventSubscription'];
+  /** @deprecated Use `api.lifecycle.registerRuntimeLifecycle`. */
+  readonly registerRuntimeLifecycle: Registrations['lifecycle']['registerRuntimeLifecycle'];
+}
+
+/** A web request under `/plugins/<plugin id>/`. */
+export interface HttpRouteRequest extends CallContext {
+  readonly method: NonNullable<Contribution<'httpRoute'>['methods']>[number];
+  /** Whole, as it was asked for. */
+  readonly path: string;
+  /** What follows the path of a route with `match: 'prefix'`, without a slash at its start. */
+  readonly rest: string;
+  readonly query: Readonly<Record<string, readonly string[]>>;
+  /** By lower-case name, without cookies and without a credential of the gateway. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** The body as UTF-8. */
+  readonly text: string;
+  /** What the credential may do; nothing where the route looks by itself who comes. */
+  readonly client: {
+    readonly scopes: readonly Scope[];
+  };
+}
+export interface HttpRouteAnswer {
+  /** From 200 to 599. */
+  readonly status: number;
+  /** Those of the content, of caching and of redirects, and `x-plugin-…`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+export interface HttpRoute extends Contribution<'httpRoute'> {
+  readonly handler: (request: HttpRouteRequest) => HttpRouteAnswer | Promise<HttpRouteAnswer>;
+}
+
 /** When: exactly one of `at`, `delayMs` and `cron`. */
 export interface ScheduledTurn {
   readonly sessionKey: string;
@@ -493,39 +555,6 @@ export type AttachmentOutcome =
     }
   | Refused;
 
-/** Work as long as the plugin is loaded. */
-export interface FlatRuntime {
-  /** @deprecated Use `api.session.workflow.enqueueNextTurnInjection`. */
-  readonly enqueueNextTurnInjection: SessionWorkflow['enqueueNextTurnInjection'];
-  /** @deprecated Use `api.session.workflow.scheduleSessionTurn`. */
-  readonly scheduleSessionTurn: SessionWorkflow['scheduleSessionTurn'];
-  /** @deprecated Use `api.session.workflow.unscheduleSessionTurnsByTag`. */
-  readonly unscheduleSessionTurnsByTag: SessionWorkflow['unscheduleSessionTurnsByTag'];
-  /** @deprecated Use `api.session.workflow.sendSessionAttachment`. */
-  readonly sendSessionAttachment: SessionWorkflow['sendSessionAttachment'];
-  /** @deprecated Use `api.agent.events.emitAgentEvent`. */
-  readonly emitAgentEvent: AgentEvents['emitAgentEvent'];
-  /** @deprecated Use `api.runContext.setRunContext`. */
-  readonly setRunContext: RunContext['setRunContext'];
-  /** @deprecated Use `api.runContext.getRunContext`. */
-  readonly getRunContext: RunContext['getRunContext'];
-  /** @deprecated Use `api.runContext.clearRunContext`. */
-  readonly clearRunContext: RunContext['clearRunContext'];
-}
-/** Work inside `register`. */
-export interface FlatRegistrations {
-  /** @deprecated Use `api.session.state.registerSessionExtension`. */
-  readonly registerSessionExtension: Registrations['session']['state']['registerSessionExtension'];
-  /** @deprecated Use `api.session.controls.registerSessionAction`. */
-  readonly registerSessionAction: Registrations['session']['controls']['registerSessionAction'];
-  /** @deprecated Use `api.session.controls.registerControlUiDescriptor`. */
-  readonly registerControlUiDescriptor: Registrations['session']['controls']['registerControlUiDescriptor'];
-  /** @deprecated Use `api.agent.events.registerAgentEventSubscription`. */
-  readonly registerAgentEventSubscription: Registrations['agent']['events']['registerAgentEventSubscription'];
-  /** @deprecated Use `api.lifecycle.registerRuntimeLifecycle`. */
-  readonly registerRuntimeLifecycle: Registrations['lifecycle']['registerRuntimeLifecycle'];
-}
-
 /** What a late call gives when it was not done. */
 export interface Refused {
   readonly ok: false;
@@ -548,6 +577,122 @@ export interface CallContext {
 export type CleanupReason = 'reset' | 'delete' | 'disable' | 'restart';
 
 // ---- from packages/protocol ----
+
+interface Contributions {
+  /** State of its own in every session. */
+  sessionExtension: {
+    namespace: ItemName;
+    description: string;
+    /** up to 64 letters, digits and _, the first a letter */
+    sessionEntrySlotKey?: string;
+  };
+  /** Something that a button or a program can ask it to do in a session. */
+  sessionAction: {
+    id: ItemName;
+    description?: string;
+    schema?: JsonValue;
+    requiredScopes?: ScopeList;
+  };
+  /** Something that `sessions.patch` can ask it to do together with the change of a session. */
+  sessionsPatchAction: {
+    action: ItemName;
+    requiredScopes?: ScopeList;
+  };
+  /** A tool for the agent. */
+  tool: {
+    /** up to 64 letters, digits, - and _, the first a letter */
+    name: string;
+    label?: string;
+    description: string;
+    parameters: JsonObject;
+    risk: Risk;
+    tags?: string[];
+    idempotent?: boolean;
+    parallelSafe?: boolean;
+    optional?: boolean;
+  };
+  /** How one of its own tools is shown. */
+  toolMetadata: {
+    toolName: ItemName;
+    displayName?: string;
+    description?: string;
+    risk?: 'low' | 'medium' | 'high';
+    tags?: string[];
+  };
+  /** Judges tool calls before all hooks; it can only tighten, and a failure denies. */
+  toolPolicy: {
+    id: ItemName;
+    description: string;
+    matcher?: ToolMatcher;
+  };
+  /** A slash command. */
+  command: {
+    /** up to 64 lower-case letters, digits, - and _, the first a letter */
+    name: string;
+    description: string;
+    usage?: string;
+    aliases?: string[];
+    requiredScopes?: ScopeList;
+  };
+  /** A control in the page. */
+  uiDescriptor: {
+    id: ItemName;
+    label: string;
+    surface: 'session' | 'chat-message' | 'chat-input-bar' | 'chat-input-toolbar-chip' | 'status' | 'settings';
+    description?: string;
+    priority?: number;
+    activeWhen?: ActiveWhen;
+    view?: UiBlock[];
+    actions?: UiAction[];
+    options?: UiOption[];
+    composer?: {
+      mode: 'normal' | 'confirm' | 'disabled';
+      reason: string;
+    };
+    requiredScopes?: ScopeList;
+  };
+  /** Follows what runs say while they work. */
+  eventSubscription: {
+    id: ItemName;
+    streams?: string[];
+  };
+  /** Is told when a session is reset or deleted, and when the plugin goes. */
+  lifecycle: {
+    id: ItemName;
+    description?: string;
+  };
+  /** A method of its own, called `plugin.<id>.<name>`. */
+  gatewayMethod: {
+    /** up to 48 letters, digits, ., - and _, the first a letter or digit */
+    name: string;
+    scope?: string;
+  };
+  /** An event of its own, called `plugin.<id>.<name>`, for clients that hold its scope. */
+  gatewayEvent: {
+    /** up to 48 letters, digits, ., - and _, the first a letter or digit */
+    name: string;
+    description?: string;
+    scope?: string;
+  };
+  /** Answers web requests under `/plugins/<id>/`. */
+  httpRoute: {
+    /** such as / or /hooks/incoming: letters, digits, ., _, ~ and -, each part beginning with a letter or digit */
+    path: string;
+    methods?: ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE')[];
+    auth: 'gateway' | 'plugin';
+    match?: 'exact' | 'prefix';
+    scope?: string;
+  };
+  /** Runs in the background while the plugin is loaded. */
+  service: {
+    id: ItemName;
+  };
+  /** Looks whether all is well, when the gateway starts and when `doctor` asks. */
+  startupCheck: {
+    id: ItemName;
+    description?: string;
+  };
+}
 
 interface HookEvents {
   /** Event of the hook input. A message has come for an agent. It may be changed, or answered without the agent. */
@@ -1274,131 +1419,15 @@ interface HookResults {
   gateway_stop: undefined;
 }
 
-interface Contributions {
-  /** State of its own in every session. */
-  sessionExtension: {
-    namespace: ItemName;
-    description: string;
-    /** up to 64 letters, digits and _, the first a letter */
-    sessionEntrySlotKey?: string;
-  };
-  /** Something that a button or a program can ask it to do in a session. */
-  sessionAction: {
-    id: ItemName;
-    description?: string;
-    schema?: JsonValue;
-    requiredScopes?: ScopeList;
-  };
-  /** Something that `sessions.patch` can ask it to do together with the change of a session. */
-  sessionsPatchAction: {
-    action: ItemName;
-    requiredScopes?: ScopeList;
-  };
-  /** A tool for the agent. */
-  tool: {
-    /** up to 64 letters, digits, - and _, the first a letter */
-    name: string;
-    label?: string;
-    description: string;
-    parameters: JsonObject;
-    risk: Risk;
-    tags?: string[];
-    idempotent?: boolean;
-    parallelSafe?: boolean;
-    optional?: boolean;
-  };
-  /** How one of its own tools is shown. */
-  toolMetadata: {
-    toolName: ItemName;
-    displayName?: string;
-    description?: string;
-    risk?: 'low' | 'medium' | 'high';
-    tags?: string[];
-  };
-  /** Judges tool calls before all hooks; it can only tighten, and a failure denies. */
-  toolPolicy: {
-    id: ItemName;
-    description: string;
-    matcher?: ToolMatcher;
-  };
-  /** A slash command. */
-  command: {
-    /** up to 64 lower-case letters, digits, - and _, the first a letter */
-    name: string;
-    description: string;
-    usage?: string;
-    aliases?: string[];
-    requiredScopes?: ScopeList;
-  };
-  /** A control in the page. */
-  uiDescriptor: {
-    id: ItemName;
-    label: string;
-    surface: 'session' | 'chat-message' | 'chat-input-bar' | 'chat-input-toolbar-chip' | 'status' | 'settings';
-    description?: string;
-    priority?: number;
-    activeWhen?: ActiveWhen;
-    view?: UiBlock[];
-    actions?: UiAction[];
-    options?: UiOption[];
-    composer?: {
-      mode: 'normal' | 'confirm' | 'disabled';
-      reason: string;
-    };
-    requiredScopes?: ScopeList;
-  };
-  /** Follows what runs say while they work. */
-  eventSubscription: {
-    id: ItemName;
-    streams?: string[];
-  };
-  /** Is told when a session is reset or deleted, and when the plugin goes. */
-  lifecycle: {
-    id: ItemName;
-    description?: string;
-  };
-  /** A method of its own, called `plugin.<id>.<name>`. */
-  gatewayMethod: {
-    /** up to 48 letters, digits, ., - and _, the first a letter or digit */
-    name: string;
-    scope?: string;
-  };
-  /** An event of its own, called `plugin.<id>.<name>`, for clients that hold its scope. */
-  gatewayEvent: {
-    /** up to 48 letters, digits, ., - and _, the first a letter or digit */
-    name: string;
-    description?: string;
-    scope?: string;
-  };
-  /** Answers web requests under `/plugins/<id>/`. */
-  httpRoute: {
-    /** such as / or /hooks/incoming: letters, digits, ., _, ~ and -, each part beginning with a letter or digit */
-    path: string;
-    methods?: ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE')[];
-    auth: 'gateway' | 'plugin';
-    match?: 'exact' | 'prefix';
-    scope?: string;
-  };
-  /** Runs in the background while the plugin is loaded. */
-  service: {
-    id: ItemName;
-  };
-  /** Looks whether all is well, when the gateway starts and when `doctor` asks. */
-  startupCheck: {
-    id: ItemName;
-    description?: string;
-  };
-}
-
-type HookName = keyof HookEvents;
-
-type HookEvent<Name extends HookName> = HookEvents[Name];
-
-type HookResult<Name extends HookName> = HookResults[Name];
+type Contribution<Kind extends ContributionKind> = Contributions[Kind];
 
 type ContributionKind = keyof Contributions;
 
-type Contribution<Kind extends ContributionKind> = Contributions[Kind];
+type HookEvent<Name extends HookName> = HookEvents[Name];
+
+type HookName = keyof HookEvents;
+
+type HookResult<Name extends HookName> = HookResults[Name];
 
 type ActiveWhen = {
   namespace: ItemName;

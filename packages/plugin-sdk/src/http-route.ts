@@ -1,10 +1,10 @@
 // Web requests that a plugin answers, and how.
-import type { Contribution, routeMethods, Scope } from '@tenon/protocol';
+import type { Contribution, Scope } from '@tenon/protocol';
 import type { CallContext } from './values.ts';
 
 /** A web request under `/plugins/<plugin id>/`. */
 export interface HttpRouteRequest extends CallContext {
-  readonly method: (typeof routeMethods)[number];
+  readonly method: NonNullable<Contribution<'httpRoute'>['methods']>[number];
   /** Whole, as it was asked for. */
   readonly path: string;
   /** What follows the path of a route with `match: 'prefix'`, without a slash at its start. */

@@ -28,7 +28,7 @@ import { injectorsOf, type PluginParts, pluginTools } from './plugin-tools.ts';
 import { createTurnQueue, type TurnQueue } from './queue.ts';
 import type { ExecPolicy } from './tools/exec-policy.ts';
 import type { Tool } from './tools/tool.ts';
-import { openTools } from './tools/tools.ts';
+import { openTools, type Tools } from './tools/tools.ts';
 import { createTranscripts, type Transcripts } from './transcripts.ts';
 import { runTurn } from './turn.ts';
 import type { TurnDeps } from './turn-context.ts';
@@ -51,6 +51,10 @@ export interface AgentOptions {
   readonly gatewayUrl: () => string;
   readonly gatewayPort: () => number | undefined;
   readonly health: () => readonly string[];
+  /** In place of those that the settings name. */
+  readonly models?: Models;
+  /** In place of those that work on files and programs. */
+  readonly tools?: Tools;
 }
 
 export interface AgentParts {
@@ -104,15 +108,17 @@ export function openAgents(options: AgentOptions): AgentParts {
     reportConflict,
   });
   let followers: EventFollowers | undefined;
-  const tools = openTools({
-    clock,
-    settings,
-    env: options.env,
-    home,
-    outputFolder: join(home, OUTPUT_FOLDER),
-    gatewayPort: options.gatewayPort,
-    keyNames: () => keyEnvNames(settings.models),
-  });
+  const tools =
+    options.tools ??
+    openTools({
+      clock,
+      settings,
+      env: options.env,
+      home,
+      outputFolder: join(home, OUTPUT_FOLDER),
+      gatewayPort: options.gatewayPort,
+      keyNames: () => keyEnvNames(settings.models),
+    });
   const { sandbox } = tools;
   const execPolicy = async (): Promise<ExecPolicy> => ({
     policy: settings['exec.policy'],
@@ -120,15 +126,17 @@ export function openAgents(options: AgentOptions): AgentParts {
     sandboxed: (await sandbox()).kind !== 'none',
     unsandboxed: settings['exec.unsandboxed'],
   });
-  const models = createModels({
-    configs: settings.models,
-    defaultId: settings['model.default'],
-    env: options.env,
-    clock,
-    idleTimeoutMs: settings['model.idleTimeoutMs'],
-    readSecretFile: (file) => readKeyFile(file, home),
-    demoFacts,
-  });
+  const models =
+    options.models ??
+    createModels({
+      configs: settings.models,
+      defaultId: settings['model.default'],
+      env: options.env,
+      clock,
+      idleTimeoutMs: settings['model.idleTimeoutMs'],
+      readSecretFile: (file) => readKeyFile(file, home),
+      demoFacts,
+    });
   const agents = createAgentBook(settings, home, models.defaultId);
   const approvals = createApprovals({ store, clock, log });
   const turns = createTurnQueue({

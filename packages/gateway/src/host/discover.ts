@@ -14,6 +14,8 @@ export interface Found {
   readonly manifest: PluginManifest;
   /** The real path of the module. */
   readonly entry: string;
+  /** What the module exports, where whoever opened the host has loaded it. */
+  readonly exported?: unknown;
 }
 
 export interface NotFit {
@@ -149,7 +151,8 @@ async function readManifest(file: string, rules: TreeRules | undefined): Promise
   }
 }
 
-function checkManifest(text: string): PluginManifest {
+/** The manifest that is in the text. Throws an error that says why it cannot be used. */
+export function checkManifest(text: string): PluginManifest {
   const parsed = parseJson(text);
   if (!parsed.ok) throw new Unfit(`${PLUGIN_MANIFEST_FILE} is not JSON that can be read: ${parsed.fault.reason} at ${parsed.fault.offset}`);
   // Before the schema: a plugin of a later level may well have fields that are not known here, and this says why.

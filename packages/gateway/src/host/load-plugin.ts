@@ -5,6 +5,7 @@ import type { RegisterApi } from '@tenon/plugin-sdk';
 import type { Clock } from '../kernel/clock.ts';
 import type { PluginCaller } from './call-plugin.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
+import type { Found } from './discover.ts';
 import type { HookRegistry } from './hook-registry.ts';
 import { shortText } from './error-text.ts';
 import { loadModule } from './load-module.ts';
@@ -33,13 +34,8 @@ const REGISTER_TIMEOUT_MS = 5_000;
 /** Why a plugin cannot be loaded; the text is for the operator. */
 export class LoadError extends Error {}
 
-export async function runModule(
-  entry: string,
-  folder: string,
-  manifest: PluginManifest,
-  generation: number,
-  clock: Clock,
-): Promise<Module> {
+export async function runModule({ entry, folder, manifest, exported: given }: Found, generation: number, clock: Clock): Promise<Module> {
+  if (given !== undefined) return readExport(given, manifest);
   const overdue = Promise.withResolvers<never>();
   const timer = clock.after(IMPORT_TIMEOUT_MS, () =>
     overdue.reject(new LoadError(`its module did not load within ${IMPORT_TIMEOUT_MS} ms`)),

@@ -118,7 +118,9 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
 
   /** Reads the manifests anew. Loads stay as they are, but for those whose folder is gone. */
   async function look(): Promise<void> {
-    const discovered = await discoverPlugins({ home: options.home, paths: options.paths, bundledFolder: options.bundledFolder, uid });
+    const discovered = options.given
+      ? { found: options.given, rejected: [] }
+      : await discoverPlugins({ home: options.home, paths: options.paths, bundledFolder: options.bundledFolder, uid });
     rejected = discovered.rejected;
     for (const { folder, reason } of rejected) log.warn({ folder, reason }, 'a plugin is not fit to be loaded');
     const { settings } = await store.read('plugins.settings', {});

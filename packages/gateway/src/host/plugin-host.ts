@@ -10,6 +10,7 @@ import type { StoredEvent } from '../store/stream.ts';
 import type { CallCounts, PlaceCounts } from './call-counts.ts';
 import type { PluginCaller } from './call-plugin.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
+import type { Found } from './discover.ts';
 import type { HookRegistry } from './hook-registry.ts';
 import type { OwnRun } from './own-runs.ts';
 import type { StateOf } from './own-state.ts';
@@ -104,6 +105,8 @@ export interface PluginHostOptions {
   readonly paths: readonly string[];
   /** The folder of those that are part of the program, if there is one. */
   readonly bundledFolder?: string | undefined;
+  /** These and no others: nothing is looked for. */
+  readonly given?: readonly Found[];
   readonly safe?: boolean;
   /** Stand where the process would end because of what a plugin threw. */
   readonly guard?: boolean;

@@ -55,7 +55,7 @@ export function createPluginLoads({ load: deps, trust, caller, clock, log, safe,
   }
 
   async function bring(plugin: Known): Promise<void> {
-    const { manifest, entry, folder } = plugin.found;
+    const { manifest } = plugin.found;
     if (safe || !plugin.enabled) {
       await unload(plugin, 'restart');
       return settle(plugin, 'off', safe ? 'the gateway was started without plugins' : OFF);
@@ -76,7 +76,7 @@ export function createPluginLoads({ load: deps, trust, caller, clock, log, safe,
       plugin.loading = mine;
       incidents.forget(manifest.id);
       await loadPatterns();
-      const module = await runModule(entry, folder, manifest, mine, clock);
+      const module = await runModule(plugin.found, mine, clock);
       const load = new PluginLoad(factsOf(plugin, mine), grants.held);
       const old = leave(plugin, 'it is loaded anew');
       plugin.switchedOff = [];

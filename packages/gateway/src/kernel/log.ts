@@ -34,7 +34,12 @@ const KEPT_IN_MEMORY = 2_000;
 
 export function openLogBook(options: LogOptions): LogBook {
   const file = join(options.folder, 'gateway.log');
-  const rotating = openRotatingFile(file, options);
+  return createLogBook({ ...options, file }, openRotatingFile(file, options));
+}
+
+/** A book whose lines go wherever the sink takes them. */
+export function createLogBook(options: Omit<LogOptions, 'folder'> & { readonly file: string }, sink: LogSink): LogBook {
+  const { file } = options;
   const ring: LogLine[] = [];
   let cursor = 0;
   const log = pino(
@@ -48,7 +53,7 @@ export function openLogBook(options: LogOptions): LogBook {
     },
     {
       write(text: string) {
-        rotating.write(text);
+        sink.write(text);
         cursor++;
         ring.push({ cursor, text });
         if (ring.length > KEPT_IN_MEMORY) ring.splice(0, ring.length - KEPT_IN_MEMORY);
@@ -68,19 +73,19 @@ export function openLogBook(options: LogOptions): LogBook {
       log.level = level;
     },
     get lost() {
-      return rotating.lost;
+      return sink.lost;
     },
-    close: () => rotating.close(),
+    close: () => sink.close(),
   };
 }
 
-interface RotatingFile {
+export interface LogSink {
   write(text: string): void;
   readonly lost: number;
   close(): void;
 }
 
-function openRotatingFile(file: string, { folder, maxBytes, files }: LogOptions): RotatingFile {
+function openRotatingFile(file: string, { folder, maxBytes, files }: LogOptions): LogSink {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   let handle: number | undefined;
   let size = 0;

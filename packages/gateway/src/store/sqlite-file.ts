@@ -56,6 +56,15 @@ export function openDatabase(options: OpenOptions): { database: DatabaseSync; st
   }
 }
 
+/** A new store that is kept in memory and gone when it is closed. */
+export function createMemoryDatabase(now: number): DatabaseSync {
+  const database = new DatabaseSync(':memory:');
+  database.exec(`pragma application_id = ${APPLICATION_ID}; pragma foreign_keys = on`);
+  migrate(database, { file: ':memory:', maxBytes: 0, now });
+  createSqliteRunner(database).run(beginStream(randomId()), { emitted: [], auditHead: undefined });
+  return database;
+}
+
 export function openReader(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
   database.exec('pragma mmap_size = 268435456; pragma cache_size = -16384');

@@ -1,16 +1,12 @@
-// The writer thread. Operations that arrive together share one transaction, each in its own savepoint, and one fsync.
-// The main thread keeps reading and serving meanwhile.
+// The writer thread: what arrives together is committed together (sqlite-commit.ts), with one fsync. The main thread keeps
+// reading and serving meanwhile.
 import { parentPort } from 'node:worker_threads';
 import { faultpoint } from '../kernel/fault.ts';
 import { giveBackSoon } from '../kernel/give-back.ts';
-import { makesRoom, operationOf, type WriteRequest } from './operations.ts';
-import { type AuditHead, sql } from './sql.ts';
-import { integrityFault, limitSize, type OpenOptions, openDatabase, openReader } from './sqlite-file.ts';
-import { createSqliteRunner, isFull, type RunEffects, toFailure } from './sqlite-run.ts';
-import type { PlainFailure } from './failure.ts';
-import type { StoredEvent, StreamState } from './stream.ts';
-
-export type WriteOutcome = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly failure: PlainFailure };
+import type { WriteRequest } from './operations.ts';
+import { type CommitDone, createCommitter } from './sqlite-commit.ts';
+import { integrityFault, type OpenOptions, openDatabase, openReader } from './sqlite-file.ts';
+import type { StreamState } from './stream.ts';
 
 export type ToWriter =
   | { readonly kind: 'open'; readonly options: OpenOptions }
@@ -22,12 +18,7 @@ export type FromWriter =
   | { readonly kind: 'ready'; readonly stream: StreamState }
   | { readonly kind: 'checked'; readonly fault: string | undefined }
   | { readonly kind: 'unusable'; readonly reason: string; readonly message: string }
-  | {
-      readonly kind: 'done';
-      readonly outcomes: readonly WriteOutcome[];
-      readonly events: readonly StoredEvent[];
-      readonly auditHead: AuditHead | undefined;
-    }
+  | CommitDone
   | { readonly kind: 'closed' };
 
 const port = parentPort;
@@ -83,98 +74,4 @@ function closeDatabase(database: ReturnType<typeof openDatabase>['database']): v
     database.exec('pragma wal_checkpoint(truncate)');
   } catch {}
   database.close();
-}
-
-type Done = Extract<FromWriter, { kind: 'done' }>;
-
-function createCommitter(database: ReturnType<typeof openDatabase>['database'], firstHead: number, maxBytes: number) {
-  const runner = createSqliteRunner(database);
-  let head = firstHead;
-
-  return function commit(requests: readonly WriteRequest[]): Done {
-    try {
-      return commitTogether(requests);
-    } catch (error) {
-      // Nothing of it has happened. One request that does not fit must not take the others with it.
-      const [only] = requests;
-      if (requests.length > 1 || !only) return inOne(requests.map((request) => commit([request])));
-      return commitInReserve(only, error);
-    }
-  };
-
-  /** One group of requests, one transaction. */
-  function commitTogether(requests: readonly WriteRequest[]): Done {
-    const outcomes: WriteOutcome[] = [];
-    const events: StoredEvent[] = [];
-    let auditHead: AuditHead | undefined;
-    let position = head;
-    try {
-      database.exec('begin immediate');
-      faultpoint('writer.after-begin');
-      for (const request of requests) {
-        const effects: RunEffects = { emitted: [], auditHead: undefined };
-        database.exec('savepoint operation');
-        try {
-          const value = runner.run(operationOf(request, 'sqlite'), effects);
-          const numbered = effects.emitted.map((step, index) => ({ ...step, seq: position + index + 1 }));
-          for (const { seq, event, payload, sessionKey, at } of numbered) {
-            runner.query(
-              sql`insert into events (seq, event, payload, session_key, at) values (${seq}, ${event}, ${payload}, ${sessionKey}, ${at})`,
-            );
-          }
-          database.exec('release operation');
-          position += numbered.length;
-          for (const { seq, event, payload, sessionKey } of numbered) events.push({ seq, event, payload, sessionKey });
-          auditHead = effects.auditHead ?? auditHead;
-          outcomes.push({ ok: true, value });
-          faultpoint('writer.after-operation');
-        } catch (error) {
-          // A full disk may roll back the whole transaction and not only the savepoint.
-          if (!database.isTransaction) throw error;
-          database.exec('rollback to operation; release operation');
-          if (isFull(error)) throw error;
-          outcomes.push({ ok: false, failure: toFailure(error) });
-        }
-      }
-      if (position !== head) runner.query(sql`update stream set head = ${position} where id = 1`);
-      faultpoint('writer.before-commit');
-      database.exec('commit');
-      faultpoint('writer.after-commit');
-    } catch (error) {
-      if (database.isTransaction) database.exec('rollback');
-      throw error;
-    }
-    head = position;
-    return { kind: 'done', outcomes, events, auditHead };
-  }
-
-  /** What makes room needs a little room itself: it may go beyond the bound. */
-  function commitInReserve(request: WriteRequest, error: unknown): Done {
-    const failed = (reason: unknown): Done => ({
-      kind: 'done',
-      outcomes: [{ ok: false, failure: toFailure(reason) }],
-      events: [],
-      auditHead: undefined,
-    });
-    if (maxBytes === 0 || !isFull(error) || !makesRoom.has(request.name)) return failed(error);
-    try {
-      limitSize(database, maxBytes + RESERVE_BYTES);
-      return commitTogether([request]);
-    } catch (again) {
-      return failed(again);
-    } finally {
-      limitSize(database, maxBytes);
-    }
-  }
-}
-
-const RESERVE_BYTES = 262_144;
-
-function inOne(parts: readonly Done[]): Done {
-  return {
-    kind: 'done',
-    outcomes: parts.flatMap((part) => part.outcomes),
-    events: parts.flatMap((part) => part.events),
-    auditHead: parts.findLast((part) => part.auditHead)?.auditHead,
-  };
 }

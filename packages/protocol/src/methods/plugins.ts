@@ -29,6 +29,7 @@ export const ActionAnswer = Type.Union([
     closed,
   ),
 ]);
+export type ActionAnswer = Static<typeof ActionAnswer>;
 
 /** What is known of the action behind a control: what it is for and what it takes; or why it cannot be used. */
 const known = {
