@@ -1,12 +1,6 @@
 // Plan mode: the agent looks, proposes a plan and waits; nothing but reading is possible until somebody approves. People decide
 // with the card in the chat, with `/plan`, or with `sessions.patch`. All of it is state of the session, so it outlives restarts.
-import {
-  type ActionResult,
-  definePluginEntry,
-  type RegisterApi,
-  type RuntimeApi,
-  type SessionsPatchExtensionHandler,
-} from '@tenon/plugin-sdk';
+import { definePluginEntry, type RegisterApi, type RuntimeApi, type SessionsPatchExtensionHandler } from '@tenon/plugin-sdk';
 import {
   begin,
   type Decided,
@@ -26,24 +20,16 @@ import {
 
 const NAMESPACE = 'plan';
 const WAITING = { namespace: NAMESPACE, path: '/mode', equals: 'waiting' };
-/** How long a decision of `sessions.patch` may take to be kept. */
-const LOOKS = 80;
-const LOOK_MS = 25;
-
-/** A module is loaded once for each load of the plugin, so this is the api of the same load. */
-let loaded: RuntimeApi | undefined;
-
 // biome-ignore lint/style/noDefaultExport: the host looks for the default export of a plugin
 export default definePluginEntry({
   id: 'plan-mode',
   name: 'Plan mode',
   sessionsPatchExtensions: Object.fromEntries(decisions.map((decision) => [decision, patchFor(decision)])),
   register(api) {
-    loaded = api;
     api.registerSessionExtension({
       namespace: NAMESPACE,
       description: 'Whether the agent plans, and the plan that it has proposed',
-      project: ({ state }) => toJson(readPlan(state)),
+      project: ({ state }) => shown(readPlan(state)),
     });
     api.registerTrustedToolPolicy({
       id: 'look-only',
@@ -110,7 +96,7 @@ function registerCommand(api: RegisterApi): void {
     async handler({ sessionKey, args, state }) {
       const [, word = '', rest = ''] = /^(\S*)\s*([\s\S]*)$/.exec(args.trim()) ?? [];
       if (word === '') return { text: describe(readPlan(state(NAMESPACE))) };
-      if (word === 'on' || word === 'off') return { text: await turn(api, sessionKey, word === 'on'), continueAgent: false };
+      if (word === 'on' || word === 'off') return { text: await turnByCommand(api, sessionKey, word === 'on'), continueAgent: false };
       const decision = decisions.find((each) => each === word);
       if (decision === undefined) return { text: `There is no /plan ${word.slice(0, 64)}; there are on, off and ${decisions.join(', ')}` };
       const decided = decide(readPlan(state(NAMESPACE)), decision, payloadOf(decision, rest));
@@ -140,44 +126,53 @@ function payloadOf(decision: Decision, rest: string): object {
   }
 }
 
-const textField = (name: string, maxLength: number, isRequired = true) => ({
+/** The plan that is meant: a card that shows an older one decides nothing about a newer one. */
+const step = { type: 'integer', minimum: 0, title: 'The plan that is meant', readOnly: true };
+const fields = (properties: object, ...required: string[]) => ({
   type: 'object',
-  properties: { [name]: { type: 'string', minLength: 1, maxLength } },
-  ...(isRequired ? { required: [name] } : {}),
+  properties: { ...properties, step },
+  required,
   additionalProperties: false,
 });
+const text = (title: string, maxLength: number) => ({ type: 'string', minLength: 1, maxLength, title });
 
-const schemas: Readonly<Partial<Record<Decision, object>>> = {
-  reject: { anyOf: [{ type: 'null' }, textField('feedback', 4_000, false)] },
-  edit: textField('plan', MAX_PLAN),
-  answer: textField('answer', 4_000),
-  auto: { type: 'object', properties: { enabled: { type: 'boolean' } }, required: ['enabled'], additionalProperties: false },
+const schemas: Readonly<Record<Decision, object>> = {
+  approve: { anyOf: [{ type: 'null' }, fields({})] },
+  reject: { anyOf: [{ type: 'null' }, fields({ feedback: text('Why', 4_000) })] },
+  edit: fields({ plan: text('The plan', MAX_PLAN) }, 'plan'),
+  answer: fields({ answer: text('The answer', 4_000) }, 'answer'),
+  auto: fields({ enabled: { type: 'boolean', title: 'Approve all plans here' } }, 'enabled'),
 };
+
+/** What a decision comes to: state, what the agent is told, and the turn, together. */
+function resultOf({ next, tell }: Kept) {
+  return {
+    statePatch: { [NAMESPACE]: toJson(next) },
+    ...(tell === undefined ? {} : { inject: [{ text: tell, idempotencyKey: `step-${next.step}` }], continueAgent: true }),
+  };
+}
 
 function registerActions(api: RegisterApi): void {
   for (const decision of decisions) {
-    const schema = schemas[decision];
     api.registerSessionAction({
       id: decision,
-      ...(schema === undefined ? {} : { schema: schema as never }),
-      async handler({ sessionKey, payload, state }): Promise<ActionResult> {
+      schema: schemas[decision] as never,
+      handler({ payload, state }) {
         const decided = decide(readPlan(state(NAMESPACE)), decision, payload);
         if (!decided.ok) return decided;
-        const wrong = await queue(api, sessionKey, decided);
-        if (wrong !== undefined) return { ok: false, code: 'NOT_QUEUED', error: wrong };
-        return {
-          result: { mode: decided.next.mode, auto: decided.next.auto },
-          statePatch: { [NAMESPACE]: toJson(decided.next) },
-          ...(decided.tell === undefined ? {} : { continueAgent: true }),
-        };
+        return { result: { mode: decided.next.mode, auto: decided.next.auto }, ...resultOf(decided) };
       },
     });
   }
   api.registerSessionAction({
     id: 'toggle',
     description: 'Turns plan mode on, or off',
-    async handler({ sessionKey, state }) {
-      return { result: { text: await turn(api, sessionKey, readPlan(state(NAMESPACE)).mode === 'off') }, continueAgent: false };
+    handler({ state }) {
+      const before = readPlan(state(NAMESPACE));
+      const turned = turn(before, before.mode === 'off');
+      if (!turned.ok) return turned;
+      // It is told with the next message: nobody has asked the agent anything.
+      return { result: { text: describe(turned.next) }, ...resultOf(turned), continueAgent: false };
     },
   });
 }
@@ -188,9 +183,12 @@ function registerControls(api: RegisterApi): void {
     label: 'Plan mode',
     surface: 'chat-input-toolbar-chip',
     description: 'The agent plans and waits for approval before it changes anything',
-    view: [{ kind: 'status', from: { namespace: NAMESPACE, path: '/mode' } }],
-    actions: [{ label: 'Plan mode', actionId: 'toggle' }],
+    options: [
+      { label: 'Act', action: { command: '/plan off' } },
+      { label: 'Plan first', when: { namespace: NAMESPACE, path: '/isLocked' }, action: { command: '/plan on' } },
+    ],
   });
+  const offered = (decision: string) => ({ actionId: decision, payloadFrom: { namespace: NAMESPACE, path: `/offers/${decision}` } });
   api.registerControlUiDescriptor({
     id: 'card',
     label: 'Proposed plan',
@@ -201,41 +199,29 @@ function registerControls(api: RegisterApi): void {
       { kind: 'markdown', label: 'The agent asks', from: { namespace: NAMESPACE, path: '/question' } },
     ],
     actions: [
-      { label: 'Approve', style: 'primary', actionId: 'approve' },
-      { label: 'Reject', style: 'danger', actionId: 'reject' },
-      { label: 'Edit', actionId: 'edit' },
-      { label: 'Answer', actionId: 'answer', when: { namespace: NAMESPACE, path: '/question' } },
-      { label: 'Approve all plans here', actionId: 'auto', payload: { enabled: true } },
+      { label: 'Approve', style: 'primary', ...offered('approve') },
+      { label: 'Reject', style: 'danger', ask: true, ...offered('reject') },
+      { label: 'Edit', ask: true, ...offered('edit') },
+      { label: 'Answer', when: { namespace: NAMESPACE, path: '/question' }, ...offered('answer') },
+      { label: 'Approve all plans here', ...offered('auto') },
     ],
     composer: { mode: 'disabled', reason: 'A plan waits for your decision' },
   });
 }
 
-/** What `sessions.patch` asks for. The state is kept together with the rest of the patch; then the agent goes on. */
-function patchFor(decision: Decision): SessionsPatchExtensionHandler {
-  return async ({ key, payload }) => {
-    const api = loaded;
-    if (!api) return { ok: false, error: 'Plan mode is not loaded' };
-    const decided = decide(readPlan((await api.session.state.get(key, NAMESPACE))?.value), decision, payload);
-    if (!decided.ok) return { ok: false, error: decided.error };
-    const wrong = await queue(api, key, decided);
-    if (wrong !== undefined) return { ok: false, error: wrong };
-    if (decided.tell !== undefined) void goOnOnceKept(api, key, decided.next.step);
-    return { ok: true, statePatch: { [NAMESPACE]: toJson(decided.next) } };
-  };
+/** What is seen of it; a plan that waits offers what each button of its card means. */
+function shown(plan: Plan) {
+  const { mode, plan: text, step } = plan;
+  const offers = { approve: { step }, reject: { step }, edit: { plan: text, step }, answer: { step }, auto: { enabled: true, step } };
+  return { ...toJson(plan), isLocked: isLocked(plan), ...(mode === 'waiting' ? { offers } : {}) };
 }
 
-/** The answer of a patch cannot say that the agent goes on, and before the state is kept it would find itself locked still. */
-async function goOnOnceKept(api: RuntimeApi, sessionKey: string, step: number): Promise<void> {
-  for (let look = 0; look < LOOKS && !api.lifecycle.signal.aborted; look++) {
-    if (readPlan((await api.session.state.get(sessionKey, NAMESPACE))?.value).step >= step) {
-      const gone = await api.session.workflow.continueAgent({ sessionKey });
-      if (!gone.ok) api.logger.warn('the agent does not go on by itself', { sessionKey, reason: gone.message });
-      return;
-    }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  }
-  api.logger.warn('a decision was not kept; the agent does not go on', { sessionKey });
+/** What `sessions.patch` asks for: kept, told and gone on with together with the rest of the patch. */
+function patchFor(decision: Decision): SessionsPatchExtensionHandler {
+  return ({ payload, state }) => {
+    const decided = decide(readPlan(state(NAMESPACE)), decision, payload);
+    return decided.ok ? { ok: true, ...resultOf(decided) } : { ok: false, error: decided.error };
+  };
 }
 
 /** Before the state is kept, so that nothing decided stays untold; a second try of the same step is told once. */
@@ -246,15 +232,18 @@ async function queue(api: RuntimeApi, sessionKey: string, decided: Pick<Kept, 'n
   return queued.enqueued || queued.reason.startsWith('duplicate') ? undefined : `The agent cannot be told: ${queued.reason}`;
 }
 
-async function turn(api: RuntimeApi, sessionKey: string, isOn: boolean): Promise<string> {
-  const changed = await change(api, sessionKey, (before) => {
-    if (isOn ? isLocked(before) : before.mode === 'off') return { ok: false, code: 'SAME', error: describe(before) };
-    return { ok: true, next: isOn ? begin(before) : stop(before) };
-  });
-  if (!changed.ok) return changed.error;
-  const tell = isOn ? planningRules : 'Plan mode is off: no plan is needed any more.';
-  const wrong = await queue(api, sessionKey, { next: changed.next, tell });
-  return wrong === undefined ? describe(changed.next) : `${describe(changed.next)}\n${wrong}`;
+function turn(before: Plan, isOn: boolean): Decided {
+  if (isOn ? isLocked(before) : before.mode === 'off') return { ok: false, code: 'SAME', error: describe(before) };
+  return isOn
+    ? { ok: true, next: begin(before), tell: planningRules }
+    : { ok: true, next: stop(before), tell: 'Plan mode is off: no plan is needed any more.' };
+}
+
+async function turnByCommand(api: RuntimeApi, sessionKey: string, isOn: boolean): Promise<string> {
+  const turned = await change(api, sessionKey, (before) => turn(before, isOn));
+  if (!turned.ok) return turned.error;
+  const wrong = await queue(api, sessionKey, turned);
+  return wrong === undefined ? describe(turned.next) : `${describe(turned.next)}\n${wrong}`;
 }
 
 /** On the freshest state; gives what is kept, or why nothing was changed. */

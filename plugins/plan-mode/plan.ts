@@ -69,6 +69,7 @@ export function propose(before: Plan, plan: string, question: string | undefined
 export function decide(before: Plan, decision: Decision, payload: unknown): Decided {
   const given = (typeof payload === 'object' && payload !== null ? payload : {}) as Readonly<Record<string, unknown>>;
   const { plan, question, auto, step } = before;
+  if (given.step !== undefined && given.step !== step) return no('CHANGED', 'This is not the plan that waits now; look at it again');
   if (decision === 'auto') {
     if (typeof given.enabled !== 'boolean') return no('INVALID_PAYLOAD', 'auto needs enabled: true or false');
     const next = { ...before, auto: given.enabled, step: step + 1 };

@@ -271,6 +271,7 @@ export async function startGateway({
           turns,
           agents: agents.agents,
           models: agents.models,
+          composer: agents.composer,
           plugins: () => host,
         },
       ),

@@ -25,9 +25,9 @@ async function newSession(world = talk): Promise<string> {
 }
 
 /** One call of a tool in a turn of its own; its result. */
-async function use(sessionKey: string, name: string, args: object, world = talk) {
+async function use(sessionKey: string, name: string, args: object, world = talk, more: object = {}) {
   world.server.next({ calls: [{ name, arguments: args }] }, { text: 'Done.' });
-  const { end } = await world.say('Go', { sessionKey });
+  const { end } = await world.say('Go', { sessionKey, ...more });
   assert.equal(end.kind, 'completed', JSON.stringify(end));
   const { text, isError } = (await world.results(sessionKey)).at(-1)!;
   return { text, isError };
@@ -41,6 +41,9 @@ async function waitingSession(more: object = {}, world = talk): Promise<string> 
   assert.equal((await world.shown(key)).mode, 'waiting');
   return key;
 }
+
+/** People who must speak while a plan waits say so. */
+const override = { override: true };
 
 /** What the model was sent last. */
 const told = (world = talk) => JSON.stringify(world.server.requests.at(-1)?.body?.messages);
@@ -114,12 +117,75 @@ describe('a plan that waits', () => {
     const actions = card.actions.map(({ actionId }: { actionId: string }) => actionId);
     assert.deepEqual(actions, ['approve', 'reject', 'edit', 'answer', 'auto']);
     assert.deepEqual(
-      [...(await use(key, 'propose_plan', { plan: 'another' })).text.matchAll(/waits/g)].length,
+      [...(await use(key, 'propose_plan', { plan: 'another' }, talk, override)).text.matchAll(/waits/g)].length,
       1,
       'a second one is refused',
     );
     assert.equal((await talk.shown(key)).plan, PLAN);
-    assert.equal((await use(key, 'write', { path: 'early.md', content: 'x' })).isError, true);
+    assert.equal((await use(key, 'write', { path: 'early.md', content: 'x' }, talk, override)).isError, true);
+  });
+
+  test('closes the composer for every way in until it is decided; commands and who insists get through', async () => {
+    verifies('compat:C10');
+    const key = await waitingSession();
+    const reason = 'A plan waits for your decision';
+    const details = { code: 'INPUT_SUPPRESSED', pluginId: 'plan-mode', descriptorId: 'card', mode: 'disabled', reason };
+    const said = { sessionKey: key, message: 'Hello' };
+    const asked = talk.server.requests.length;
+    for (const [method, more] of [
+      ['chat.send', {}],
+      ['chat.send', { mode: 'steer' }],
+      ['chat.send', { mode: 'interrupt' }],
+      ['chat.send', { message: '!ls' }],
+      ['agent', {}],
+      ['agent', { trigger: 'heartbeat' }],
+    ] as const) {
+      const error = await talk.refused(method, { ...said, ...more, idempotencyKey: `closed-${++count}` });
+      assert.deepEqual([error.code, error.details], ['CONFLICT', details], `${method} ${JSON.stringify(more)}`);
+    }
+    const complete = (headers: Record<string, string> = {}) =>
+      fetch(`${talk.gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${talk.gateway.token}`,
+          'content-type': 'application/json',
+          'x-tenon-session-key': key,
+          ...headers,
+        },
+        body: JSON.stringify({ model: 'tenon', messages: [{ role: 'user', content: 'Hello' }] }),
+      });
+    const closed = await complete();
+    assert.equal(closed.status, 409);
+    assert.equal(((await closed.json()) as { error: { code: string } }).error.code, 'INPUT_SUPPRESSED');
+    assert.equal((await talk.ask('chat.send', { ...said, message: '/plan', idempotencyKey: `c-${++count}` })).status, 'handled');
+    assert.equal(talk.server.requests.length, asked, 'nobody asked the model anything');
+    talk.server.next({ text: 'Yes?' }, { text: 'Yes??' });
+    const insisting = { ...said, ...override, idempotencyKey: `insists-${++count}` };
+    const { runId } = await talk.ask('chat.send', insisting);
+    assert.equal((await talk.ended(runId)).text, 'Yes?');
+    assert.equal((await talk.ask('chat.send', insisting)).runId, runId, 'a repeat gets the first answer');
+    assert.equal((await complete({ 'x-tenon-override': 'true' })).status, 200);
+    assert.equal((await use(await newSession(), 'write', { path: 'open.md', content: 'x' })).isError, false, 'another session is open');
+    talk.server.next({ text: 'On it.' }, { text: 'Hello.' });
+    await talk.ended((await talk.press(key, 'approve')).runId);
+    assert.equal((await talk.say('Hello', { sessionKey: key })).text, 'Hello.', 'decided, it is open');
+  });
+
+  test('a card of an older plan decides nothing about a newer one', async () => {
+    const key = await waitingSession();
+    const old = (await talk.shown(key)).offers;
+    talk.server.next({ text: 'I see.' });
+    await talk.ended((await talk.press(key, 'reject', old.reject)).runId);
+    await use(key, 'propose_plan', { plan: 'Another plan' });
+    for (const decision of ['approve', 'reject', 'edit', 'answer', 'auto']) {
+      const { ok, code } = await talk.press(key, decision, { ...old[decision], ...(decision === 'answer' ? { answer: 'x' } : {}) });
+      assert.deepEqual([ok, code], [false, 'CHANGED'], decision);
+    }
+    const { mode, plan, offers } = await talk.shown(key);
+    assert.deepEqual([mode, plan], ['waiting', 'Another plan']);
+    talk.server.next({ text: 'On it.' });
+    assert.equal((await talk.press(key, 'approve', offers.approve)).ok, true);
+    assert.equal((await talk.shown(key)).offers, undefined);
   });
 
   test('approved: the lock opens, the agent is told and goes on by itself, once', async () => {
@@ -227,10 +293,13 @@ describe('sessions.patch', () => {
       const key = await waitingSession({ question: 'Which?' });
       talk.server.next({ text: `After ${action}.` });
       const asked = talk.server.requests.length;
-      const { session } = await talk.ask('sessions.patch', { key, title: `By ${action}`, extension: extension(action, payload) });
+      const patch = { key, title: `By ${action}`, extension: extension(action, payload), idempotencyKey: `patch-${++count}` };
+      const { session, runId } = await talk.ask('sessions.patch', patch);
       assert.equal(session.title, `By ${action}`);
+      assert.equal((await talk.ask('sessions.patch', patch)).runId, runId, 'a repeat decides nothing anew');
       assert.equal((await talk.shown(key)).mode, mode, action);
-      await talk.server.arrived(asked + 1);
+      assert.equal((await talk.ended(runId)).text, `After ${action}.`);
+      assert.equal(talk.server.requests.length, asked + 1);
       assert.match(told(), expected);
     }
   });
@@ -259,7 +328,11 @@ test('a plan waits through a kill of the gateway, behind the lock, and is approv
     }
     await using second = await openWithPlugin('plan-mode', { home, server });
     assert.deepEqual([(await second.shown(key)).mode, (await second.shown(key)).plan], ['waiting', PLAN]);
-    assert.equal((await use(key, 'write', { path: 'killed.md', content: 'x' }, second)).isError, true);
+    assert.equal(
+      (await second.refused('chat.send', { sessionKey: key, message: 'Go', idempotencyKey: 'x' })).details?.code,
+      'INPUT_SUPPRESSED',
+    );
+    assert.equal((await use(key, 'write', { path: 'killed.md', content: 'x' }, second, override)).isError, true);
     server.next(write('killed.md'), { text: 'Carried out.' });
     const { ok, runId } = await second.press(key, 'approve');
     assert.equal(ok, true);

@@ -22,6 +22,7 @@ import type { StoredEvent } from '../store/stream.ts';
 import { type AgentBook, createAgentBook } from './agents.ts';
 import { createApprovals } from './approvals.ts';
 import type { CommandDeps } from './commands.ts';
+import { type Composer, createComposer } from './composer.ts';
 import { continueAgent } from './continue-agent.ts';
 import { createEventFollowers, type EventFollowers } from './follow-events.ts';
 import { injectorsOf, type PluginParts, pluginTools } from './plugin-tools.ts';
@@ -67,6 +68,7 @@ export interface AgentParts {
   readonly allTools: () => readonly Tool[];
   readonly turns: TurnQueue;
   readonly wake: Wake;
+  readonly composer: Composer;
   readonly transcripts: Transcripts;
   readonly commands: CommandDeps;
   readonly sandbox: () => Promise<SandboxState>;
@@ -217,6 +219,7 @@ export function openAgents(options: AgentOptions): AgentParts {
     allTools,
     turns,
     wake,
+    composer: createComposer({ store, plugins: () => plugins }),
     transcripts,
     commands: {
       store,

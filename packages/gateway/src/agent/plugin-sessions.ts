@@ -39,7 +39,8 @@ export async function withPluginFields(
   );
 }
 
-async function projectionsOf(sessionKey: string, store: Store, plugins: PluginParts): Promise<PluginExtension[]> {
+/** What plugins show of their state in a session. Where there is none, nothing. */
+export async function projectionsOf(sessionKey: string, store: Store, plugins: PluginParts): Promise<PluginExtension[]> {
   const { states } = await store.read('pluginState.ofSession', { key: sessionKey });
   return states.flatMap(({ pluginId, namespace, value: state }) => {
     const registered = plugins.registry.find('sessionExtension', pluginId, namespace);

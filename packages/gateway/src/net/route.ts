@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Scope } from '@tenon/protocol';
 import type { PluginParts } from '../agent/plugin-tools.ts';
+import type { Composer } from '../agent/composer.ts';
 import type { Agents, Turns } from '../agent/service.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
@@ -43,6 +44,7 @@ export interface HttpDeps {
   readonly turns: Turns;
   readonly agents: Agents;
   readonly models: Models;
+  readonly composer: Composer;
   /** For the routes of plugins. */
   readonly plugins: () => RoutePlugins;
   /** Off loopback, what tells something about the inside needs a token. */

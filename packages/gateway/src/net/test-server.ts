@@ -117,6 +117,7 @@ export async function openTestServer({
       page: createPageFiles(page, () => {}),
       turns,
       agents: { list: () => agents, get: (id) => agents.find((agent) => agent.id === id) },
+      composer: { mayBeClosed: () => false, requireOpen: () => Promise.resolve() },
       models: { list: () => models, defaultId: 'demo', get: () => undefined },
     },
   );

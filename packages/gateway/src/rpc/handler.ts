@@ -27,6 +27,7 @@ export interface Services
     | 'allTools'
     | 'turns'
     | 'wake'
+    | 'composer'
     | 'transcripts'
     | 'commands'
     | 'sandbox'

@@ -33,6 +33,7 @@ export const run = defineCommand({
     agent: text('<id>', 'The agent (default: main)'),
     model: text('<id>', 'The model, for this turn only'),
     thinking: choice(LEVELS, 'How long the model thinks, for this turn only'),
+    override: on('Say it although a plugin waits for a decision'),
     noWait: on('If something waits for an approval, end with 6 instead of waiting'),
     quiet: on('Say nothing about tools on stderr', 'q'),
     streamJson: on('Print events as JSON, one a line, and the result last'),
@@ -55,7 +56,15 @@ export const run = defineCommand({
     const runId = crypto.randomUUID();
     const params = await context.params(
       'agent',
-      { sessionKey, agentId: sessionKey === undefined ? agentId : undefined, message, model, thinking, idempotencyKey: runId },
+      {
+        sessionKey,
+        agentId: sessionKey === undefined ? agentId : undefined,
+        message,
+        model,
+        thinking,
+        ...(options.override ? { override: true } : {}),
+        idempotencyKey: runId,
+      },
       labels,
     );
     const [

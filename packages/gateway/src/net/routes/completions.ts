@@ -112,12 +112,15 @@ function headerOf(value: string | string[] | undefined): string | undefined {
 }
 
 /** Makes the message durable. With a key, a repeat finds the run that the first one began. */
-async function accept(call: GuardedCall, { store }: HttpDeps, completion: Completion, place: Place, at: number): Promise<Run> {
+async function accept(call: GuardedCall, { store, composer }: HttpDeps, completion: Completion, place: Place, at: number): Promise<Run> {
   const { sessionKey, key } = place;
   const principal = call.principal.id;
   const digest = sha256(`v1\n${sessionKey}\n${sha256(call.body.toString('latin1'))}`);
   const slot = (step: string): AnswerSlot | undefined =>
     key === undefined ? undefined : { principal, key: `v1.${step}:${key}`, method: `v1.${step}`, digest, at };
+  const mayBeSaid = place.isFresh || headerOf(call.request.headers['x-tenon-override']) === 'true' || !composer.mayBeClosed();
+  const repeated = slot('run');
+  if (!mayBeSaid && !(repeated && (await store.read('answer.find', repeated)))) await composer.requireOpen(sessionKey);
   if (place.isFresh && completion.history.length > 0) {
     const entries = completion.history.map((said, index, all) => ({
       id: entryId(index),

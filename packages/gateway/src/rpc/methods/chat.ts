@@ -27,7 +27,7 @@ export const chatHandlers = {
     commit(params, context): Promise<Committed<unknown>> {
       const { sessionKey, message, idempotencyKey: runId } = params;
       requireAgent(sessionKey, context);
-      if (parseCommand(message) === undefined) return accept(sessionKey, params, 'user', {}, context);
+      if (parseCommand(message) === undefined) return sayTo(sessionKey, params, 'user', {}, context);
       return context.commitAnswer(async (): Promise<Handled> => {
         const { store, clock, principal } = context;
         const answer = await runInSession({ sessionKey, text: message, principal }, context);
@@ -52,7 +52,7 @@ export const chatHandlers = {
       const key = params.sessionKey ?? `agent:${agentId}:run-${randomId()}`;
       requireAgent(key, context);
       const options = extraSystemPrompt === undefined ? {} : { extraSystemPrompt };
-      return accept(key, { ...message, idempotencyKey: params.idempotencyKey }, trigger ?? 'api', options, context);
+      return sayTo(key, { ...message, idempotencyKey: params.idempotencyKey }, trigger ?? 'api', options, context);
     },
     present: (stored: Accepted, context) => started(stored, context),
   },
@@ -110,6 +110,21 @@ interface Sent {
   readonly model?: string;
   readonly thinking?: RunOptions['thinking'];
   readonly mode?: Accepted['run']['mode'];
+  readonly override?: boolean;
+}
+
+type Said = [key: string, sent: Sent, trigger: 'user' | 'api' | 'heartbeat', more: RunOptions];
+
+/** At once, so that requests keep their order; where a plugin may have closed the composer, one after another once that is known. */
+function sayTo(...[key, sent, trigger, more, context]: [...Said, RequestContext]): Promise<Committed<Accepted>> {
+  const { composer, lanes } = context;
+  if (sent.override || !composer.mayBeClosed()) return accept(key, sent, trigger, more, context);
+  return context.commitAfter(() =>
+    lanes.run(`say\n${key}`, async () => {
+      await composer.requireOpen(key);
+      return accept(key, sent, trigger, more, context);
+    }),
+  );
 }
 
 function accept(
