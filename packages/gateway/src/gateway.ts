@@ -27,6 +27,7 @@ import type { Services } from './rpc/handler.ts';
 import { handlers } from './rpc/handlers.ts';
 import { createHealthBoard } from './rpc/health.ts';
 import { createIncidents } from './rpc/incidents.ts';
+import { tellClients } from './rpc/plugin-events.ts';
 import { createSignIn } from './rpc/signin.ts';
 import { createTokenMint, digestOf } from './rpc/token-mint.ts';
 import { registerGauges, startUpkeep } from './rpc/upkeep.ts';
@@ -207,12 +208,7 @@ export async function startGateway({
         clock,
         log,
         metrics,
-        publish: {
-          changed: (payload) => hub.publish('plugins.changed', payload),
-          actionRequired: (payload) => hub.publish('action.required', payload),
-          said: (said) => parts.said(said),
-          event: (event) => hub.publishOwn(event),
-        },
+        publish: tellClients(hub, parts.said),
       }),
       (opened) => opened.close(),
     );

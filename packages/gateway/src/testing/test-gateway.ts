@@ -21,6 +21,7 @@ import { createDoctor } from '../rpc/doctor.ts';
 import { createEventHub } from '../rpc/events.ts';
 import { handlers } from '../rpc/handlers.ts';
 import { createHealthBoard } from '../rpc/health.ts';
+import { tellClients } from '../rpc/plugin-events.ts';
 import { createPrincipal } from '../rpc/principal.ts';
 import { createSignIn } from '../rpc/signin.ts';
 import { createTokenMint } from '../rpc/token-mint.ts';
@@ -102,11 +103,7 @@ export async function openTestGateway({ database, clock, plugin, models, tools, 
     clock,
     log,
     metrics,
-    publish: {
-      changed: (payload) => hub.publish('plugins.changed', payload),
-      actionRequired: (payload) => hub.publish('action.required', payload),
-      said: (said) => agents.said(said),
-    },
+    publish: tellClients(hub, agents.said),
   });
   listeners.push(plugins.committed);
   agents.usePlugins(plugins);
