@@ -50,7 +50,7 @@ export async function buildPage(): Promise<PageBuild> {
       entryPoints: { page: join(source, 'main.tsx') },
       format: 'esm',
       splitting: true,
-      plugins: [protocolOfThePage(), onlyReadingMarkdown()],
+      plugins: [protocolOfThePage(), onlyReadingMarkdown(), stylesOfLaterViews(), oneChunkForTheShell()],
     }),
     // Before the first paint, so that a dark page does not flash: a classic script, which the parser waits for.
     esbuild.build({ ...common, entryPoints: { theme: join(source, 'theme.ts') }, format: 'iife' }),
@@ -62,6 +62,7 @@ export async function buildPage(): Promise<PageBuild> {
   files.set(markName, mark);
 
   const first = firstLoad(page.metafile);
+  if (process.env.META) writeFileSync(process.env.META, JSON.stringify(page.metafile));
   const html = readFileSync(join(source, 'index.html'), 'utf8')
     .replace('{{mark}}', `/assets/${markName}`)
     .replace('{{theme}}', `/assets/${only(theme.metafile, '.js')}`)
@@ -93,6 +94,44 @@ function onlyReadingMarkdown(): Plugin {
         contents: `export { html as svg } from './html.js';`,
         loader: 'js',
       }));
+    },
+  };
+}
+
+// `*.later.css` is for a view that is not needed at first, and comes with its script. The browser's own object for it: a
+// style element in the page would need `unsafe-inline`.
+function stylesOfLaterViews(): Plugin {
+  return {
+    name: 'styles of later views',
+    setup({ onLoad, esbuild }) {
+      onLoad({ filter: /\.later\.css$/ }, async ({ path }) => {
+        const { code } = await esbuild.transform(readFileSync(path, 'utf8'), { loader: 'css', minify: true, target: common.target });
+        const contents = `const sheet = new CSSStyleSheet(); sheet.replaceSync(${JSON.stringify(code.trim())}); document.adoptedStyleSheets.push(sheet);`;
+        return { contents, loader: 'js' };
+      });
+    },
+  };
+}
+
+// Parts that are loaded later share different parts of the shell. Each such set would be a file of its own, and many small files
+// pack worse than one: so each later part says that it needs the whole shell, which is there anyway.
+function oneChunkForTheShell(): Plugin {
+  const shell = join(source, 'shell', 'app.tsx');
+  return {
+    name: 'one chunk for the shell',
+    setup({ onResolve, onLoad, resolve }) {
+      const later = new Set<string>();
+      onResolve({ filter: /^\.\.?\//, namespace: 'file' }, async ({ path, resolveDir, kind, pluginData }) => {
+        if (kind !== 'dynamic-import' || pluginData === 'asked') return undefined;
+        const found = await resolve(path, { resolveDir, kind, pluginData: 'asked' });
+        later.add(found.path);
+        return found;
+      });
+      onLoad({ filter: /[\\/]control-ui[\\/]src[\\/].*\.tsx?$/ }, ({ path }) => {
+        if (!later.has(path)) return undefined;
+        const loader = path.endsWith('x') ? 'tsx' : 'ts';
+        return { contents: `${readFileSync(path, 'utf8')}\nimport ${JSON.stringify(shell)};\n`, loader };
+      });
     },
   };
 }

@@ -82,14 +82,31 @@ export default definePluginEntry({
       },
     });
 
+    api.registerSessionAction({
+      id: 'add',
+      description: 'Adds something to do',
+      schema: {
+        type: 'object',
+        properties: { text: { type: 'string', title: 'What there is to do', minLength: 1, maxLength: MAX_TEXT } },
+        required: ['text'],
+        additionalProperties: false,
+      },
+      async handler({ payload, sessionKey }) {
+        const { text } = payload as { text: string };
+        const changed = await change(api, sessionKey, 'add', text.trim());
+        if ('wrong' in changed) return { ok: false, error: changed.wrong, code: 'NOT_CHANGED' };
+        return { result: { id: changed.items.at(-1)!.id } };
+      },
+    });
+
     api.registerControlUiDescriptor({
       id: 'list',
       label: 'Todo',
       surface: 'session',
       description: 'What there is to do in this session',
       activeWhen: { namespace: NAMESPACE },
-      view: [{ kind: 'list', from: { namespace: NAMESPACE } }],
-      actions: [{ label: 'Done or not', actionId: 'toggle' }],
+      view: [{ kind: 'list', from: { namespace: NAMESPACE }, itemAction: { label: 'Done or not', actionId: 'toggle', fields: ['id'] } }],
+      actions: [{ label: 'Add', actionId: 'add', ask: true }],
     });
   },
 });

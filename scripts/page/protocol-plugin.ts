@@ -12,6 +12,9 @@ const protocol = join(import.meta.dirname, '..', '..', 'packages', 'protocol', '
 // What is left of schemas is names that nobody reads; `properties`, because some spread those of others.
 const EMPTY_FORM = 'export const Type = new Proxy({}, { get: () => (properties) => ({ properties }) });';
 
+// A call that only makes a schema or a list: a bundler cannot know that, and would keep what nobody uses.
+const DECLARES = /(?<![\w.$])(?:Type\.\w+|Object\.(?:keys|values|entries|fromEntries))(?=\()/g;
+
 /** Without summaries, parameters and what the page does not call. */
 function methodsModule(): string {
   const rows = pageMethods.map((name) => {
@@ -52,11 +55,12 @@ export function protocolOfThePage(): Plugin {
           resolveDir: protocol,
         }));
       }
-      // Summaries are for people who read the reference.
-      build.onLoad({ filter: /[\\/]protocol[\\/]src[\\/](limits|errors|scopes)\.ts$/ }, ({ path }) => ({
-        contents: readFileSync(path, 'utf8').replace(/\bsummary:\s*'(?:[^'\\]|\\.)*'/g, "summary: ''"),
-        loader: 'ts',
-      }));
+      build.onLoad({ filter: /[\\/]protocol[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
+        const text = readFileSync(path, 'utf8');
+        // Summaries are for people who read the reference.
+        const short = /(limits|errors|scopes)\.ts$/.test(path) ? text.replace(/\bsummary:\s*'(?:[^'\\]|\\.)*'/g, "summary: ''") : text;
+        return { contents: short.replace(DECLARES, '/* @__PURE__ */ $&'), loader: 'ts' };
+      });
       // Its files only declare: what the page does not use of them is left out whole.
       build.onResolve({ filter: /^\.\.?\//, namespace: 'file' }, ({ path, resolveDir }) =>
         resolveDir.startsWith(protocol) ? { path: join(resolveDir, path), sideEffects: false } : undefined,

@@ -96,6 +96,8 @@ function sentence(item: Exclude<TranscriptItem, { kind: 'assistant' }>): string 
       return item.notice.type === 'command' ? visible(spoken(item.notice.reply)) : '';
     case 'user':
       return item.state === 'failed' ? visible(`Not sent. ${item.error ?? ''}`) : '';
+    case 'plugin':
+      return visible(`${item.from} shows: ${item.label}`);
     case 'custom':
       return visible(`${item.from}: ${spoken(item.text)}`);
     case 'day':

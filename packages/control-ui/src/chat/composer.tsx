@@ -140,7 +140,11 @@ function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): Reac
   }
 
   const command = value.startsWith('!');
-  const hints = [...refused, ...(command ? ['Runs as a shell command in the workspace, under the same rules as the agent'] : [])];
+  const hints = [
+    ...refused,
+    ...(props.hint === undefined ? [] : [props.hint]),
+    ...(command ? ['Runs as a shell command in the workspace, under the same rules as the agent'] : []),
+  ];
   return (
     <form
       ref={formRef}
@@ -183,7 +187,7 @@ function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): Reac
       <div className="composer-hints" id={hintId} role="status">
         {hints.map((hint) => (
           <p key={hint}>
-            <Icon name={refused.includes(hint) ? 'warning' : 'terminal'} size={14} /> {visible(hint)}
+            <Icon name={refused.includes(hint) ? 'warning' : hint === props.hint ? 'lock' : 'terminal'} size={14} /> {visible(hint)}
           </p>
         ))}
       </div>
@@ -214,6 +218,7 @@ function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): Reac
         </span>
       )}
       <div className="composer-pickers">
+        {props.chips}
         <Pickers {...props} />
       </div>
       <div className="composer-buttons">
@@ -225,6 +230,11 @@ function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): Reac
             <span className="chat-key composer-key" aria-hidden="true">
               Esc Esc
             </span>
+          </button>
+        )}
+        {props.onLeave && (
+          <button type="button" className="chat-button" onClick={props.onLeave}>
+            Cancel
           </button>
         )}
         <button
@@ -289,6 +299,11 @@ function ClosedComposer({ reason, kept, caret }: ClosedComposerProps): ReactNode
           {kept && ' Your text is kept.'}
         </p>
       </div>
+      {reason.onCommand && (
+        <button type="button" className="chat-button chat-button-small" onClick={reason.onCommand}>
+          Type a command
+        </button>
+      )}
       {reason.action && (
         <button type="button" className="chat-button chat-button-small" onClick={reason.action.onAction}>
           {reason.action.label}

@@ -4,8 +4,8 @@ import type { ReactNode } from 'react';
 import { Icon } from '../icons.tsx';
 import type { StatusLineProps } from './types.ts';
 
-export function StatusLine({ parts = [], usage }: StatusLineProps): ReactNode {
-  if (parts.length === 0 && usage === undefined) return null;
+export function StatusLine({ parts = [], usage, children }: StatusLineProps): ReactNode {
+  if (parts.length === 0 && usage === undefined && !children) return null;
   return (
     <div className="status-line">
       {parts.map((part) => (
@@ -19,6 +19,7 @@ export function StatusLine({ parts = [], usage }: StatusLineProps): ReactNode {
           <span>{visible(part.text)}</span>
         </span>
       ))}
+      {children}
       {usage !== undefined && <span className="status-usage">{visible(usage)}</span>}
     </div>
   );

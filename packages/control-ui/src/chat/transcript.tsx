@@ -229,6 +229,8 @@ const Row = memo(function Row({ item, continued, now, chosen, onChoose, actions,
       return <Notice item={item} open={chosen ?? false} onToggle={onToggle} onRetry={actions.onRetry} onCopy={actions.onCopy} />;
     case 'custom':
       return <CustomMessage item={item} actions={actions} />;
+    case 'plugin':
+      return item.draw();
   }
 });
 
@@ -276,7 +278,8 @@ function pinnedIndexes(items: readonly TranscriptItem[], focusedKey: string | un
   for (let index = items.length - 1; index >= 0; index--) {
     const item = items[index]!;
     const waits = item.kind === 'approval' && item.approval.state === 'pending' && items.length - index < 50;
-    if (item.key === focusedKey || waits) pinned.push(index);
+    // A form of a plugin may be half filled.
+    if (item.key === focusedKey || waits || item.kind === 'plugin') pinned.push(index);
   }
   return pinned;
 }
@@ -308,6 +311,8 @@ function estimate(item: TranscriptItem | undefined): number {
       return item.approval.state === 'pending' ? 360 : 48;
     case 'tool':
       return 44;
+    case 'plugin':
+      return 240;
     default:
       return 36;
   }

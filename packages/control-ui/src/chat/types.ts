@@ -11,6 +11,7 @@ import type {
   RunEnd,
   ThinkingLevel,
 } from '@tenon/protocol';
+import type { ReactNode } from 'react';
 
 /** An image that is shown or will be sent; `data` is base64. */
 export interface ChatImage {
@@ -126,7 +127,15 @@ export interface CustomItem extends ItemBase {
   readonly entryId?: string | undefined;
 }
 
-export type TranscriptItem = DayItem | UserItem | AssistantItem | ToolItem | ApprovalItem | NoticeItem | CustomItem;
+/** A control of a plugin, at the end of the conversation. */
+export interface PluginItem extends ItemBase {
+  readonly kind: 'plugin';
+  readonly from: string;
+  readonly label: string;
+  readonly draw: () => ReactNode;
+}
+
+export type TranscriptItem = PluginItem | DayItem | UserItem | AssistantItem | ToolItem | ApprovalItem | NoticeItem | CustomItem;
 
 export interface TranscriptProps {
   readonly items: readonly TranscriptItem[];
@@ -188,6 +197,8 @@ export interface ClosedReason {
   readonly detail: string;
   readonly icon?: 'lock' | 'offline' | undefined;
   readonly action?: { readonly label: string; readonly onAction: () => void } | undefined;
+  /** Commands are taken all the same: opens a field for one. */
+  readonly onCommand?: (() => void) | undefined;
 }
 
 export interface ComposerProps {
@@ -202,6 +213,12 @@ export interface ComposerProps {
   readonly waitingForApproval?: boolean | undefined;
   readonly disabledReason?: ClosedReason | undefined;
   readonly placeholder: string;
+  /** What people should know before they send. */
+  readonly hint?: string | undefined;
+  /** Beside the other choices. */
+  readonly chips?: ReactNode;
+  /** Leaves the field without sending. */
+  readonly onLeave?: (() => void) | undefined;
   readonly commands: readonly CommandInfo[];
   readonly models?: readonly ModelInfo[] | undefined;
   readonly model?: string | undefined;
@@ -234,4 +251,5 @@ export interface StatusPart {
 export interface StatusLineProps {
   readonly parts?: readonly StatusPart[] | undefined;
   readonly usage?: string | undefined;
+  readonly children?: ReactNode;
 }

@@ -26,7 +26,7 @@ export function useMedia(query: string): boolean {
 }
 
 /** Widths at which the layout changes. */
-export const widths = { phone: '(max-width: 640px)', narrow: '(max-width: 900px)' } as const;
+export const widths = { phone: '(max-width: 640px)', narrow: '(max-width: 900px)', wide: '(min-width: 1181px)' } as const;
 
 /** True once the time has passed: what is quick shows no skeleton. */
 export function useDelay(ms: number): boolean {

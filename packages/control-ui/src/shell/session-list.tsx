@@ -81,8 +81,12 @@ export function SessionRows({ current, onPicked, actions }: RowsProps): ReactNod
   const page = usePage();
   const sessions = useApp((state) => state.sessions);
   const approvals = useApp((state) => state.approvals);
+  const required = useApp((state) => state.pluginUi.required);
   const now = useNow(true, 30_000);
-  const waiting = useMemo(() => new Set(pendingApprovals(approvals).map((approval) => approval.sessionKey)), [approvals]);
+  const waiting = useMemo(
+    () => new Set([...pendingApprovals(approvals), ...required].map(({ sessionKey }) => sessionKey)),
+    [approvals, required],
+  );
   const groups = useMemo(() => groupSessions(sessionOrder(sessions), now), [sessions, now]);
   const row = (session: Session) => (
     <SessionRow

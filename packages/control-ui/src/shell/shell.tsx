@@ -1,7 +1,7 @@
 // The frame around the views: navigation, the list of sessions beside the chat, keyboard, palette, help, messages. It
 // moves focus to the title of a view when the view changes, and keeps the count of what waits in the title of the page.
 import { lazy, type ReactNode, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { Approval } from '@tenon/protocol';
+import { type Approval, type EventPayload, visible } from '@tenon/protocol';
 import { useApp, usePage } from '../hooks/page-context.ts';
 import { useMedia, usePreferences, widths } from '../hooks/use-browser.ts';
 import { navigate, useRoute, wasReplaced } from '../hooks/use-route.ts';
@@ -33,15 +33,17 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }): ReactN
   const [drawer, setDrawer] = useState(false);
   const approvals = useApp((state) => state.approvals);
   const pending = useMemo(() => pendingApprovals(approvals), [approvals]);
+  const required = useApp((state) => state.pluginUi.required);
   const main = useRef<HTMLElement>(null);
   const lastKey = useRef<string | undefined>(undefined);
   if (route.view === 'chat' && route.sessionKey !== undefined) lastKey.current = route.sessionKey;
   const chatRoute: Route = { view: 'chat', sessionKey: lastKey.current };
 
   const isEntering = useEntry(route);
-  useTitle(route, pending.length);
+  useTitle(route, pending.length + required.length);
   useFocusOnTitle(route, main);
   useApprovalToasts(route);
+  useNeedToasts(route);
   useKeyboard(
     useCallback((shortcut: Shortcut) => {
       if (shortcut === 'palette' || shortcut === 'help') setOverlay(shortcut);
@@ -241,6 +243,31 @@ function useApprovalToasts(route: Route): void {
   }, [approvals, shown, toasts, store]);
 }
 
+/** The same for what plugins need a person for. */
+function useNeedToasts(route: Route): void {
+  const { store, toasts } = usePage();
+  const required = useApp((state) => state.pluginUi.required);
+  const known = useRef(required);
+  const shown = route.view === 'chat' ? route.sessionKey : undefined;
+  useEffect(() => {
+    const fresh = required.filter((need) => !known.current.includes(need) && need.sessionKey !== shown);
+    known.current = required;
+    const unseen = new Set(required.filter((need) => need.sessionKey !== shown).map(toastOfNeed));
+    toasts.closeAbout((about) => about.startsWith(NEED_TOAST) && !unseen.has(about));
+    for (const need of fresh) {
+      toasts.say({
+        tone: 'info',
+        title: visible(`${need.pluginId}: ${need.title}`),
+        detail: sessionTitle(store.get().sessions.byKey.get(need.sessionKey)),
+        action: { label: 'Open', run: () => navigate({ view: 'chat', sessionKey: need.sessionKey }) },
+        about: toastOfNeed(need),
+      });
+    }
+  }, [required, shown, toasts, store]);
+}
+
+const NEED_TOAST = 'needed:';
+const toastOfNeed = ({ sessionKey, pluginId, title }: EventPayload<'action.required'>) => `${NEED_TOAST}${sessionKey} ${pluginId} ${title}`;
 const APPROVAL_TOAST = 'approval:';
 const toastOf = (id: string) => `${APPROVAL_TOAST}${id}`;
 

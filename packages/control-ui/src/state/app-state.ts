@@ -4,15 +4,19 @@ import type {
   AgentInfo,
   Approval,
   ApprovalRule,
+  ClosedComposer,
   CommandInfo,
   Decision,
+  EventPayload,
   Health,
   ModelInfo,
+  PluginExtension,
   RunEnd,
   SandboxState,
   Scope,
   Session,
   Status,
+  UiDescriptor,
   Usage,
 } from '@tenon/protocol';
 import type { ChatState } from './chat-state.ts';
@@ -80,6 +84,22 @@ export interface Toast {
   readonly until?: number | undefined;
 }
 
+/** What plugins show in one session. */
+export interface SessionPlugins {
+  readonly extensions: readonly PluginExtension[];
+  /** In the order in which they are shown. */
+  readonly active: readonly UiDescriptor[];
+  /** Who closes the composer. */
+  readonly closed: ClosedComposer | undefined;
+}
+
+export interface PluginUiState {
+  /** Of the sessions that are open; under the empty key, what is shown where there is no session yet. */
+  readonly byKey: ReadonlyMap<string, SessionPlugins>;
+  /** Where plugins need a person. */
+  readonly required: readonly EventPayload<'action.required'>[];
+}
+
 export interface AppState {
   readonly connection: Connection;
   readonly identity: Identity | undefined;
@@ -97,6 +117,7 @@ export interface AppState {
   readonly ends: ReadonlyMap<string, RunEnd['kind']>;
   /** Principals by their names, where this person may know them. */
   readonly names: ReadonlyMap<string, string>;
+  readonly pluginUi: PluginUiState;
   readonly toasts: readonly Toast[];
 }
 
@@ -125,6 +146,7 @@ export function emptyState(): AppState {
     usage: new Map(),
     ends: new Map(),
     names: new Map(),
+    pluginUi: { byKey: new Map(), required: [] },
     toasts: [],
   };
 }

@@ -7,6 +7,8 @@ export const bounds = {
   /** Sessions of the list. */
   sessions: 5_000,
   approvals: 1_000,
+  /** Places where plugins need a person. */
+  required: 50,
   /** At once; errors stay until they are closed. */
   toasts: 3,
   /** Characters of one message that streams. */

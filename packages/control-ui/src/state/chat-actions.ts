@@ -1,10 +1,12 @@
 // What a person does in a conversation. Each action shows its effect at once where that is certain, and says in words
 // why it failed where it did.
-import type { Approval, Decision, Session } from '@tenon/protocol';
+import { GatewayError } from '@tenon/client';
+import type { Approval, ClosedComposer, Decision, Session } from '@tenon/protocol';
 import type { ChatImage } from '../chat/types.ts';
 import { changeChat, touchChat, withApprovals, withSessions } from './changes.ts';
 import { type Outgoing, withOlder } from './chat-state.ts';
 import type { ActionDeps } from './actions.ts';
+import type { AppState } from './app-state.ts';
 import { randomId } from './ids.ts';
 import { troubleOf } from './trouble.ts';
 
@@ -16,11 +18,13 @@ export interface Draft {
 export interface ChatActions {
   open(key: string): void;
   loadOlder(key: string): Promise<void>;
-  /** Without a key a session is made. Resolves with the session to be shown, or nothing where it could not be made. */
+  /** Without a key a session is made. Resolves with the session to be shown; with nothing where it could not be made or nothing was taken. */
   send(
     key: string | undefined,
     draft: Draft,
     choices?: Partial<Pick<Session, 'model' | 'thinking' | 'permissions'>>,
+    /** Although a plugin wants to be asked first. */
+    override?: boolean,
   ): Promise<string | undefined>;
   /** Sends a message that failed once more, under the same id: what did arrive is not done twice. */
   resend(key: string, runId: string): void;
@@ -47,13 +51,14 @@ export function createChatActions({ store, link, toasts, now }: ActionDeps): Cha
     );
   }
 
-  async function deliver(key: string, { runId, text, images }: Outgoing): Promise<string> {
+  async function deliver(key: string, { runId, text, images }: Outgoing, override = false): Promise<string | undefined> {
     setOutgoing(key, runId, (each) => ({ ...each, state: 'sending', error: undefined }));
     try {
       const { status, sessionKey } = await link().call('chat.send', {
         sessionKey: key,
         message: text,
         idempotencyKey: runId,
+        ...(override ? { override } : {}),
         ...(images.length > 0
           ? { images: images.map(({ mimeType, data }) => ({ type: 'image', mimeType: mimeType as 'image/png', data })) }
           : {}),
@@ -62,6 +67,13 @@ export function createChatActions({ store, link, toasts, now }: ActionDeps): Cha
       else setOutgoing(key, runId, (each) => ({ ...each, state: 'sent' }));
       return sessionKey;
     } catch (error) {
+      const closed = closedBy(error);
+      if (closed) {
+        // The page did not know yet. What was typed comes back.
+        setOutgoing(key, runId, () => undefined);
+        store.update((state) => withClosed(state, key, closed));
+        return undefined;
+      }
       const { message, code } = troubleOf(error);
       setOutgoing(key, runId, (each) => ({ ...each, state: 'failed', error: code === undefined ? message : `${message} (${code})` }));
       return key;
@@ -122,7 +134,7 @@ export function createChatActions({ store, link, toasts, now }: ActionDeps): Cha
       }
     },
 
-    async send(key, draft, choices = {}) {
+    async send(key, draft, choices = {}, override = false) {
       const target = key ?? (await sessionFor(draft, choices));
       if (target === undefined) return undefined;
       const outgoing: Outgoing = { runId: randomId(), text: draft.text, images: draft.images, at: now(), state: 'sending' };
@@ -134,7 +146,7 @@ export function createChatActions({ store, link, toasts, now }: ActionDeps): Cha
       // The conversation goes on from there: the way back would leave this message behind.
       toasts.closeAbout((about) => about === wentBack(target));
       // Not awaited for a new session: the conversation is shown while its first message is on its way.
-      const delivered = deliver(target, outgoing);
+      const delivered = deliver(target, outgoing, override);
       return key === undefined ? target : delivered;
     },
 
@@ -213,6 +225,17 @@ export function createChatActions({ store, link, toasts, now }: ActionDeps): Cha
       .catch(() => undefined);
     if (result) store.update((state) => ({ ...state, approvals: withApprovals(state.approvals, result.approvals) }));
   }
+}
+
+/** Who keeps a message from being sent, if that is why it was refused. */
+function closedBy(error: unknown): ClosedComposer | undefined {
+  const details = error instanceof GatewayError ? (error.details as Partial<Record<string, unknown>> | undefined) : undefined;
+  return details?.code === 'INPUT_SUPPRESSED' ? (details as unknown as ClosedComposer) : undefined;
+}
+
+function withClosed(state: AppState, key: string, closed: ClosedComposer): AppState {
+  const known = state.pluginUi.byKey.get(key) ?? { extensions: [], active: [] };
+  return { ...state, pluginUi: { ...state.pluginUi, byKey: new Map(state.pluginUi.byKey).set(key, { ...known, closed }) } };
 }
 
 /** The first line, cut between words. */

@@ -1,7 +1,7 @@
 // The words around a conversation: its pill, its numbers, why nothing can be written.
 import type { Usage } from '@tenon/protocol';
 import type { ClosedReason } from '../chat/types.ts';
-import type { AppState, Connection } from './app-state.ts';
+import type { AppState, Connection, SessionPlugins } from './app-state.ts';
 import { may } from './app-state.ts';
 import type { ChatState } from './chat-state.ts';
 
@@ -42,6 +42,16 @@ export function closedReason(state: Pick<AppState, 'connection' | 'identity'>, n
     return { title: 'Reading only', detail: `Your token has ${held}. Writing needs operator.write.`, icon: 'lock' };
   }
   return undefined;
+}
+
+/** A plugin closes it while a decision is pending; the same everywhere, because the gateway sees to it. */
+export function closedByPlugin(closed: NonNullable<SessionPlugins['closed']>, onShow: () => void, onCommand: () => void): ClosedReason {
+  return {
+    title: closed.reason,
+    detail: `Closed by ${closed.pluginId}, on every page and in the terminal.`,
+    action: { label: 'Show what waits', onAction: onShow },
+    onCommand,
+  };
 }
 
 function offlineReason(connection: Extract<Connection, { kind: 'offline' }>, now: number, onRetry: () => void): ClosedReason {

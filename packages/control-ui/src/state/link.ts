@@ -1,7 +1,7 @@
 // The connection of the page: what the client tells becomes changes of the state, in the order in which it came, at most
 // one change of the state per frame. What could not be taken as it came is read again.
 import { type Client, type ClientState, createClient, type SocketConstructor } from '@tenon/client';
-import { expandScopes, type Entry, type HelloOk, type Params, type Result } from '@tenon/protocol';
+import { expandScopes, type Entry, type HelloOk } from '@tenon/protocol';
 import type { AppState, Connection, Loaded } from './app-state.ts';
 import { namesOf } from './approval-words.ts';
 import { bounds } from './bounds.ts';
@@ -18,7 +18,8 @@ import {
   withSessions,
 } from './changes.ts';
 import { withArrived, withHistory } from './chat-state.ts';
-import type { PageMethod } from './page-methods.ts';
+import type { PluginFollower } from '../plugin-ui/follow.ts';
+import type { Call, PageMethod } from './page-methods.ts';
 import type { Store } from './store.ts';
 import { troubleOf } from './trouble.ts';
 
@@ -33,12 +34,6 @@ export interface LinkDeps {
   readonly timeZone?: string | undefined;
   readonly WebSocket?: SocketConstructor | undefined;
 }
-
-export type Call = <Method extends PageMethod>(
-  method: Method,
-  params: Omit<Params<Method>, never>,
-  options?: { timeoutMs?: number },
-) => Promise<Result<Method>>;
 
 export interface Link {
   readonly call: Call;
@@ -75,6 +70,8 @@ export function openLink(deps: LinkDeps): Link {
   let waiting: Change[] = [];
   let scheduled = false;
   let everConnected = false;
+  let isClosed = false;
+  let plugins: PluginFollower | undefined;
   /** Principals whose names were asked for. */
   const asked = new Set<string>();
   /** Conversations that are being read, with the entries that arrived meanwhile. */
@@ -116,6 +113,8 @@ export function openLink(deps: LinkDeps): Link {
       apply(approvalResolved(event, now()));
       if (event.decidedBy !== undefined) needName(event.decidedBy);
     }),
+    // Their commands come and go with them.
+    client.on('plugins.changed', () => void readTables()),
     client.on('health', (health) => apply((state) => ({ ...state, health }))),
     client.on('snapshot-required', () => void readEverything()),
     client.onGap(({ action }) => {
@@ -132,6 +131,8 @@ export function openLink(deps: LinkDeps): Link {
     readSessions,
     retry: () => void client.connect({ retry: true }).catch(() => undefined),
     async close() {
+      isClosed = true;
+      plugins?.close();
       for (const end of unsubscribe) end();
       waiting = [];
       await client.close();
@@ -156,6 +157,15 @@ export function openLink(deps: LinkDeps): Link {
     }));
     if (!again) void readEverything();
     else flush();
+    // Without them the page is whole; the next connection tries again.
+    followPlugins().catch(() => undefined);
+  }
+
+  // Not before the page stands: nobody waits for a panel.
+  async function followPlugins(): Promise<void> {
+    if (plugins) return plugins.readAll();
+    const follow = await import('../plugin-ui/follow.ts');
+    if (!isClosed) plugins ??= follow.followPlugins(client, call, store);
   }
 
   async function readEverything(): Promise<void> {

@@ -1,6 +1,6 @@
 // The methods that the page calls. The build makes checks of their answers for these and no others, so a call of
 // anything else has to be added here first; the type sees to it.
-import type { MethodName } from '@tenon/protocol';
+import type { MethodName, Params, Result } from '@tenon/protocol';
 
 export const pageMethods = [
   'agents.list',
@@ -14,6 +14,8 @@ export const pageMethods = [
   'commands.list',
   'models.list',
   'models.probe',
+  'plugins.sessionAction',
+  'plugins.uiDescriptors',
   'sessions.branch',
   'sessions.create',
   'sessions.delete',
@@ -31,3 +33,9 @@ export const pageMethods = [
 ] as const satisfies readonly MethodName[];
 
 export type PageMethod = (typeof pageMethods)[number];
+
+export type Call = <Method extends PageMethod>(
+  method: Method,
+  params: Omit<Params<Method>, never>,
+  options?: { timeoutMs?: number },
+) => Promise<Result<Method>>;

@@ -9,20 +9,23 @@ export interface Preferences {
   readonly singleKeys: boolean;
   /** Screen readers are not told what streams. */
   readonly quiet: boolean;
+  /** The panel beside the conversation is open where there is room. */
+  readonly panel: boolean;
 }
 
-export const defaultPreferences: Preferences = { theme: 'system', singleKeys: true, quiet: false };
+export const defaultPreferences: Preferences = { theme: 'system', singleKeys: true, quiet: false, panel: true };
 
 export const PREFERENCES_KEY = 'tenon.preferences';
 
 export function readPreferences(shelf: Pick<Shelf, 'getItem'>): Preferences {
   try {
     const stored: unknown = JSON.parse(shelf.getItem(PREFERENCES_KEY) ?? '{}');
-    const { theme, singleKeys, quiet } = (typeof stored === 'object' && stored !== null ? stored : {}) as Record<string, unknown>;
+    const { theme, singleKeys, quiet, panel } = (typeof stored === 'object' && stored !== null ? stored : {}) as Record<string, unknown>;
     return {
       theme: theme === 'light' || theme === 'dark' ? theme : 'system',
       singleKeys: singleKeys !== false,
       quiet: quiet === true,
+      panel: panel !== false,
     };
   } catch {
     return defaultPreferences;

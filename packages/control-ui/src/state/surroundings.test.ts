@@ -108,8 +108,8 @@ test('preferences that make no sense are defaults', () => {
   const kept = shelf();
   kept.setItem('tenon.preferences', '{"theme":"pink","singleKeys":1,"quiet":"yes"}');
   assert.deepEqual(readPreferences(kept), defaultPreferences);
-  writePreferences(kept, { theme: 'dark', singleKeys: false, quiet: true });
-  assert.deepEqual(readPreferences(kept), { theme: 'dark', singleKeys: false, quiet: true });
+  writePreferences(kept, { theme: 'dark', singleKeys: false, quiet: true, panel: false });
+  assert.deepEqual(readPreferences(kept), { theme: 'dark', singleKeys: false, quiet: true, panel: false });
 });
 
 test('drafts survive a reload and are bounded', () => {

@@ -16,9 +16,11 @@ interface ChatBarProps {
   readonly pill: RunPill | undefined;
   readonly onShowSessions: (() => void) | undefined;
   readonly sessionsIcon: IconName;
+  /** The panel beside the conversation, where there is one. */
+  readonly panel: { readonly isOpen: boolean; readonly onToggle: () => void } | undefined;
 }
 
-export function ChatBar({ session, sessionKey, subtitle, pill, onShowSessions, sessionsIcon }: ChatBarProps): ReactNode {
+export function ChatBar({ session, sessionKey, subtitle, pill, onShowSessions, sessionsIcon, panel }: ChatBarProps): ReactNode {
   const { entries, dialog, exportSession } = useSessionMenu(session, 'chat');
   const isReady = useApp((state) => state.connection.kind === 'online' && state.health?.ok !== false);
   return (
@@ -55,6 +57,14 @@ export function ChatBar({ session, sessionKey, subtitle, pill, onShowSessions, s
           <IconButton icon="download" label="Export this session" className="bar-export" onClick={exportSession} />
           <MenuButton label="More for this session" entries={entries} />
         </>
+      )}
+      {panel && (
+        <IconButton
+          icon="panel"
+          label={panel.isOpen ? 'Close the panels of plugins' : 'Open the panels of plugins'}
+          aria-expanded={panel.isOpen}
+          onClick={panel.onToggle}
+        />
       )}
       {dialog}
     </header>

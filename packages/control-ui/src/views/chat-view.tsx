@@ -1,20 +1,22 @@
 // A conversation: its bar, the transcript, what waits for a decision, and the composer. The parts are drawn by `chat/`;
 // this file gives them the state and turns what they say back into actions.
 import { type ReactNode, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
-import type { Session } from '@tenon/protocol';
+import { type ClosedComposer, parseCommand, type Session, visible } from '@tenon/protocol';
 import { Composer } from '../chat/composer.tsx';
 import { StatusLine } from '../chat/status-line.tsx';
 import { Transcript } from '../chat/transcript.tsx';
-import type { ChatImage, NoticeItem, UserItem } from '../chat/types.ts';
+import type { ChatImage, NoticeItem, PluginItem, UserItem } from '../chat/types.ts';
 import { useApp, usePage } from '../hooks/page-context.ts';
+import { usePluginUi } from '../hooks/use-plugin-ui.ts';
 import { useMedia, useNow, usePreferences, widths } from '../hooks/use-browser.ts';
 import { navigate } from '../hooks/use-route.ts';
 import type { IconName } from '../icons.tsx';
+import { Confirm } from '../parts/dialog.tsx';
 import { Failed, Skeleton } from '../parts/states.tsx';
 import { may } from '../state/app-state.ts';
 import { named } from '../state/approval-words.ts';
 import { isBusy } from '../state/chat-state.ts';
-import { closedReason, runPill, usageWords } from '../state/chat-words.ts';
+import { closedByPlugin, closedReason, runPill, usageWords } from '../state/chat-words.ts';
 import { createDrafts } from '../state/drafts.ts';
 import { agentOf } from '../state/session-words.ts';
 import { transcriptItems } from '../state/transcript-items.ts';
@@ -63,11 +65,14 @@ export function ChatView({ sessionKey, onShowSessions, sessionsIcon }: ChatViewP
     if (sessionKey !== undefined) page.chat.open(sessionKey);
   }, [sessionKey, page, isKnown]);
 
-  const items = useMemo(
+  const said = useMemo(
     () => (chat ? transcriptItems({ chat, approvals: own, deciding: approvals.deciding, agent: agent.name }) : []),
     [chat, own, approvals.deciding, agent.name],
   );
+  const plugins = usePlugins(sessionKey);
+  const items = useMemo(() => (plugins.cards.length === 0 ? said : [...said, ...plugins.cards]), [said, plugins.cards]);
   const composer = useComposer(sessionKey, agent);
+  const { closed, Ui } = plugins;
   useEscapeTwice(busy && sessionKey !== undefined, () => void page.chat.stop(sessionKey ?? ''));
 
   function retry(item: UserItem | NoticeItem): void {
@@ -90,9 +95,10 @@ export function ChatView({ sessionKey, onShowSessions, sessionsIcon }: ChatViewP
         session={session}
         sessionKey={sessionKey}
         subtitle={[agent.name, composer.modelName].filter(Boolean).join(' · ')}
-        pill={runPill(chat, waits, now)}
+        pill={runPill(chat, waits || closed?.mode === 'disabled' || plugins.isNeeded, now)}
         onShowSessions={onShowSessions}
         sessionsIcon={sessionsIcon}
+        panel={plugins.panel}
       />
       <h2 className="visually-hidden">Conversation</h2>
       {sessionKey === undefined ? (
@@ -127,9 +133,13 @@ export function ChatView({ sessionKey, onShowSessions, sessionsIcon }: ChatViewP
           shortcuts={preferences.singleKeys}
         />
       )}
+      {Ui && plugins.panel?.isOpen && <Ui.SessionPanel sessionKey={sessionKey} onClose={plugins.panel.onToggle} />}
       <div className="chat-foot">
+        {Ui && <Ui.InputBars sessionKey={sessionKey} />}
         <Composer
           {...composer.props}
+          chips={Ui && <Ui.Chips sessionKey={sessionKey} />}
+          hint={closed && (closed.mode === 'confirm' || composer.isCommand) ? `${closed.reason} (${closed.pluginId})` : undefined}
           busy={busy}
           stopping={chat?.stopping}
           queuedCount={[...(chat?.runs.values() ?? [])].filter((run) => run.state === 'queued').length}
@@ -137,14 +147,72 @@ export function ChatView({ sessionKey, onShowSessions, sessionsIcon }: ChatViewP
           placeholder={
             !waits ? `Message ${agent.name}` : isPhone ? 'Sent after your decision' : `Message ${agent.name}, sent after your decision`
           }
-          disabledReason={closedReason(page.store.get(), now, () => page.link().retry())}
+          disabledReason={
+            closedReason(page.store.get(), now, () => page.link().retry()) ??
+            (closed?.mode === 'disabled' && !composer.isCommand
+              ? closedByPlugin(closed, () => showWhatCloses(closed), composer.beginCommand)
+              : undefined)
+          }
           onStop={sessionKey === undefined ? undefined : () => void page.chat.stop(sessionKey)}
           onEditLast={sessionKey === undefined || busy ? undefined : () => void composer.editFrom(undefined)}
         />
-        <StatusLine usage={usageWords(usage)} />
+        <StatusLine usage={usageWords(usage)}>{Ui && plugins.hasStatus && <Ui.StatusParts sessionKey={sessionKey} />}</StatusLine>
+        {composer.asked && closed && (
+          <Confirm
+            title="Send it all the same?"
+            action="Send it"
+            onConfirm={() => void composer.send(undefined, true)}
+            onClose={composer.leave}
+          >
+            <p>
+              {visible(closed.reason)} <b>{closed.pluginId}</b> wants you to know this before the agent is told anything else.
+            </p>
+          </Confirm>
+        )}
       </div>
     </div>
   );
+}
+
+/** What plugins show around the conversation. The parts that draw it come later. */
+function usePlugins(sessionKey: string | undefined) {
+  const shown = useApp((state) => state.pluginUi.byKey.get(sessionKey ?? ''));
+  const isNeeded = useApp((state) => state.pluginUi.required.some((each) => each.sessionKey === sessionKey));
+  const { preferences, set } = usePreferences();
+  const isWide = useMedia(widths.wide);
+  const [isDrawn, setDrawn] = useState(false);
+  const active = shown?.active;
+  const Ui = usePluginUi(isNeeded || (active?.length ?? 0) > 0);
+  const cards = useMemo<PluginItem[]>(() => {
+    if (!Ui) return [];
+    return (active ?? [])
+      .filter(({ surface }) => surface === 'chat-message')
+      .map((descriptor) => ({
+        kind: 'plugin',
+        key: `plugin:${descriptor.pluginId}/${descriptor.id}`,
+        from: descriptor.pluginId,
+        label: descriptor.label,
+        draw: () => <Ui.PluginCard descriptor={descriptor} sessionKey={sessionKey} />,
+      }));
+  }, [Ui, active, sessionKey]);
+  // Beside the conversation it stays as it was chosen; where it would lie over it, it is opened each time.
+  const isOpen = isWide ? preferences.panel : isDrawn;
+  const toggle = () => (isWide ? set({ panel: !isOpen }) : setDrawn(!isOpen));
+  const has = (surface: string) => active?.some((each) => each.surface === surface) ?? false;
+  return {
+    Ui,
+    cards,
+    closed: shown?.closed,
+    isNeeded,
+    hasStatus: has('status'),
+    panel: has('session') ? { isOpen, onToggle: toggle } : undefined,
+  };
+}
+
+function showWhatCloses({ pluginId, descriptorId }: ClosedComposer): void {
+  const place = document.querySelector<HTMLElement>(`[data-descriptor="${CSS.escape(`${pluginId}/${descriptorId}`)}"]`);
+  place?.scrollIntoView({ block: 'nearest' });
+  place?.focus({ preventScroll: true });
 }
 
 /** Stops the turn from anywhere in the view; inside the composer, the composer sees to it. */
@@ -200,23 +268,38 @@ function useComposer(sessionKey: string | undefined, agent: Agent) {
   const [text, setText] = useState(() => drafts.get(place));
   const [images, setImages] = useState<readonly ChatImage[]>([]);
   const [choices, setChoices] = useState<Choices>({});
+  /** A command that is typed while the composer is closed; what was typed before waits. */
+  const [command, setCommand] = useState<string>();
+  const [asked, setAsked] = useState(false);
   const sending = useRef(false);
+  const closed = useApp((state) => state.pluginUi.byKey.get(place === 'new' ? '' : place)?.closed);
+  const isCommand = command !== undefined && closed?.mode === 'disabled';
 
   function change(next: string): void {
     setText(next);
     drafts.set(place, next);
   }
 
-  async function send(given?: string): Promise<void> {
+  function sendCommand(): void {
+    if (sessionKey === undefined || parseCommand(command ?? '') === undefined) return;
+    setCommand(undefined);
+    void page.chat.send(sessionKey, { text: command ?? '', images: [] }).then((key) => {
+      if (key !== undefined && key !== sessionKey) navigate({ view: 'chat', sessionKey: key });
+    });
+  }
+
+  async function send(given?: string, override = false): Promise<void> {
+    if (isCommand && given === undefined) return sendCommand();
     const draft = { text: given ?? text, images: given === undefined ? images : [] };
     if ((draft.text.trim() === '' && draft.images.length === 0) || sending.current) return;
+    if (closed?.mode === 'confirm' && !override && given === undefined && parseCommand(draft.text) === undefined) return setAsked(true);
     sending.current = sessionKey === undefined;
     const from = location.hash;
     if (given === undefined) {
       change('');
       setImages([]);
     }
-    const key = await page.chat.send(sessionKey, draft, choices);
+    const key = await page.chat.send(sessionKey, draft, choices, override);
     sending.current = false;
     if (key === undefined) {
       // It was not made: the text comes back.
@@ -254,10 +337,22 @@ function useComposer(sessionKey: string | undefined, agent: Agent) {
   return {
     send,
     editFrom,
+    isCommand,
+    asked,
+    leave: () => setAsked(false),
+    beginCommand() {
+      setCommand('/');
+      requestAnimationFrame(() => {
+        const field = document.querySelector<HTMLTextAreaElement>('.composer textarea');
+        field?.focus();
+        field?.setSelectionRange(1, 1);
+      });
+    },
     modelName: model?.id === 'demo' ? 'demo model' : (model?.id ?? modelId),
     props: {
-      value: text,
-      onChange: change,
+      value: isCommand ? command : text,
+      onChange: isCommand ? setCommand : change,
+      onLeave: isCommand ? () => setCommand(undefined) : undefined,
       onSend: () => void send(),
       commands: commands.kind === 'ready' ? commands.value : [],
       models: list,
