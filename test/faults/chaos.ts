@@ -17,6 +17,7 @@ import { startPostgres } from '../support/postgres.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import { cutWal, makeStoreWithWal } from '../support/stores-damage.ts';
 import type { Engine } from '../support/stores.ts';
+import { runPluginChaos } from '../support/plugin-chaos.ts';
 import { runTurnChaos } from '../support/turn-chaos.ts';
 import { killTurnAt, LONGEST_STORY } from '../support/turn-kills.ts';
 
@@ -64,6 +65,7 @@ const parts: readonly Part[] = [
   ...chosen.map((engine) => randomKills(engine, chosen.length === 1 ? kills : Math.round(kills / (engine === 'sqlite' ? 5 / 4 : 5)))),
   namedKills(),
   ...chosen.map(turns),
+  ...chosen.map(plugins),
   ...chosen.map(turnCommits),
   ...chosen.map(resume),
   ...chosen.map(stops),
@@ -202,6 +204,35 @@ function turns(engine: Engine): Part {
         for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += stats[name];
       }
       return `${sum.acknowledged} runs, each ended once; ${sum.aborted} stopped, ${sum.answered} approvals, ${sum.programs} programs, none twice`;
+    },
+  };
+}
+
+function plugins(engine: Engine): Part {
+  return {
+    name: `plugins ${engine}`,
+    promise: 'R03 R06 R07',
+    unit: 'kills',
+    count: engine === 'sqlite' ? 200 : 50,
+    async run({ count, seed: first, isOver, step }) {
+      const sum = { acknowledged: 0, repeated: 0, told: 0, turns: 0 };
+      for (let done = 0; done < count && !isOver(); ) {
+        const rounds = Math.min(TURN_KILLS_PER_WORLD, count - done);
+        const world = first + done;
+        const stats = await runPluginChaos({
+          engine,
+          seed: world,
+          kills: rounds,
+          sessions: 20,
+          actsPerLife: 120,
+          onRound: (round) => step(done + round),
+        }).catch((error: unknown) => {
+          throw new Error(`seed ${world}: ${(error as Error).message}`, { cause: error });
+        });
+        done += rounds;
+        for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += stats[name];
+      }
+      return `${sum.acknowledged} presses, ${sum.repeated} repeats, each applied once; ${sum.told} injections, each in one of ${sum.turns} turns`;
     },
   };
 }
