@@ -45,6 +45,9 @@ export interface Registrations {
   on<Name extends HookName>(name: Name, handler: HookHandler<Name>, options?: HookOptions): void;
   registerTrustedToolPolicy(policy: ToolPolicy): void;
   registerTool(tool: PluginTool): void;
+  /** One for each session; `description` and `risk` are for lists. */
+  registerTool(factory: ToolFactory, options: Contribution<'toolFactory'>): void;
+  registerToolResultMiddleware(middleware: ToolResultMiddleware): void;
   registerToolMetadata(metadata: Contribution<'toolMetadata'>): void;
   registerCommand(command: PluginCommand): void;
   registerService(service: Service): void;
@@ -345,6 +348,31 @@ export interface ToolOutput {
 export interface PluginTool extends Contribution<'tool'> {
   readonly execute: (args: JsonObject, call: ToolCall) => ToolOutput | Promise<ToolOutput>;
 }
+export interface ToolContext extends SessionContext {
+  readonly sessionKey: string;
+  readonly agentId: string;
+  /** The real path of the agent's workspace. */
+  readonly workspaceDir: string;
+}
+/** Makes the tool for one session; null: it is not there. The name is the one that it was registered with. */
+export type ToolFactory = (context: ToolContext) => PluginTool | null | undefined | Promise<PluginTool | null | undefined>;
+export interface ToolResultMiddleware extends Contribution<'toolResultMiddleware'> {
+  /** Fields that it gives replace those so far. */
+  readonly handler: (
+    result: {
+      readonly sessionKey: string;
+      readonly agentId: string;
+      readonly runId: string;
+      readonly toolName: string;
+      readonly toolCallId: string;
+      readonly params: JsonObject;
+      readonly content: readonly (TextBlock | ImageBlock)[];
+      readonly isError: boolean;
+      readonly details?: JsonObject;
+    },
+    call: SessionContext,
+  ) => Partial<ToolOutput> | undefined | Promise<Partial<ToolOutput> | undefined>;
+}
 /** A verdict, or what a `before_tool_call` handler may answer. */
 export type PolicyDecision =
   | {
@@ -396,7 +424,14 @@ export interface CommandCall extends SessionContext {
   };
   readonly state: (namespace: string) => JsonValue | undefined;
 }
+/** What may come next after a command; `text` is all that follows the name of it. */
+export interface Completion {
+  readonly text: string;
+  readonly description?: string;
+}
 export interface PluginCommand extends Contribution<'command'> {
+  /** While somebody types: what may follow. */
+  readonly complete?: (args: string, call: CommandCall) => readonly (string | Completion)[] | Promise<readonly (string | Completion)[]>;
   readonly handler: (call: CommandCall) =>
     | {
         readonly text: string;
@@ -611,6 +646,14 @@ interface Contributions {
     parallelSafe?: boolean;
     optional?: boolean;
   };
+  /** A tool that is made for each session, or is not there in it. */
+  toolFactory: {
+    /** up to 64 letters, digits, - and _, the first a letter */
+    name: string;
+    description?: string;
+    risk?: Risk;
+    optional?: boolean;
+  };
   /** How one of its own tools is shown. */
   toolMetadata: {
     toolName: ItemName;
@@ -625,6 +668,12 @@ interface Contributions {
     description: string;
     matcher?: ToolMatcher;
   };
+  /** Changes what tools have answered before it is kept and told to the agent. What was refused stays refused. */
+  toolResultMiddleware: {
+    id: ItemName;
+    description?: string;
+    matcher?: ToolMatcher;
+  };
   /** A slash command. */
   command: {
     /** up to 64 lower-case letters, digits, - and _, the first a letter */
@@ -633,6 +682,7 @@ interface Contributions {
     usage?: string;
     aliases?: string[];
     requiredScopes?: ScopeList;
+    agentPromptGuidance?: string[];
   };
   /** A control in the page. */
   uiDescriptor: {

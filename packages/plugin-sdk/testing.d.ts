@@ -168,6 +168,14 @@ interface Contributions {
     parallelSafe?: boolean;
     optional?: boolean;
   };
+  /** A tool that is made for each session, or is not there in it. */
+  toolFactory: {
+    /** up to 64 letters, digits, - and _, the first a letter */
+    name: string;
+    description?: string;
+    risk?: Risk;
+    optional?: boolean;
+  };
   /** How one of its own tools is shown. */
   toolMetadata: {
     toolName: ItemName;
@@ -182,6 +190,12 @@ interface Contributions {
     description: string;
     matcher?: ToolMatcher;
   };
+  /** Changes what tools have answered before it is kept and told to the agent. What was refused stays refused. */
+  toolResultMiddleware: {
+    id: ItemName;
+    description?: string;
+    matcher?: ToolMatcher;
+  };
   /** A slash command. */
   command: {
     /** up to 64 lower-case letters, digits, - and _, the first a letter */
@@ -190,6 +204,7 @@ interface Contributions {
     usage?: string;
     aliases?: string[];
     requiredScopes?: ScopeList;
+    agentPromptGuidance?: string[];
   };
   /** A control in the page. */
   uiDescriptor: {

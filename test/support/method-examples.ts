@@ -58,6 +58,7 @@ export const examples: Examples = {
   'tools.catalog': () => ({}),
   'tools.effective': async (world) => ({ sessionKey: (await newTranscript(world)).key }),
   'commands.list': () => ({}),
+  'commands.complete': () => ({ sessionKey: 'agent:main:main', text: '/mod' }),
   'commands.run': async (world) => ({ sessionKey: (await newTranscript(world)).key, text: '/help' }),
   'usage.get': () => ({}),
   'approvals.list': () => ({ state: 'pending', limit: 5 }),

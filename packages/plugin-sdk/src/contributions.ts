@@ -145,6 +145,34 @@ export interface PluginTool extends Contribution<'tool'> {
   readonly execute: (args: JsonObject, call: ToolCall) => ToolOutput | Promise<ToolOutput>;
 }
 
+export interface ToolContext extends SessionContext {
+  readonly sessionKey: string;
+  readonly agentId: string;
+  /** The real path of the agent's workspace. */
+  readonly workspaceDir: string;
+}
+
+/** Makes the tool for one session; null: it is not there. The name is the one that it was registered with. */
+export type ToolFactory = (context: ToolContext) => PluginTool | null | undefined | Promise<PluginTool | null | undefined>;
+
+export interface ToolResultMiddleware extends Contribution<'toolResultMiddleware'> {
+  /** Fields that it gives replace those so far. */
+  readonly handler: (
+    result: {
+      readonly sessionKey: string;
+      readonly agentId: string;
+      readonly runId: string;
+      readonly toolName: string;
+      readonly toolCallId: string;
+      readonly params: JsonObject;
+      readonly content: readonly (TextBlock | ImageBlock)[];
+      readonly isError: boolean;
+      readonly details?: JsonObject;
+    },
+    call: SessionContext,
+  ) => Partial<ToolOutput> | undefined | Promise<Partial<ToolOutput> | undefined>;
+}
+
 /** A verdict, or what a `before_tool_call` handler may answer. */
 export type PolicyDecision =
   | {
@@ -189,7 +217,15 @@ export interface CommandCall extends SessionContext {
   readonly state: (namespace: string) => JsonValue | undefined;
 }
 
+/** What may come next after a command; `text` is all that follows the name of it. */
+export interface Completion {
+  readonly text: string;
+  readonly description?: string;
+}
+
 export interface PluginCommand extends Contribution<'command'> {
+  /** While somebody types: what may follow. */
+  readonly complete?: (args: string, call: CommandCall) => readonly (string | Completion)[] | Promise<readonly (string | Completion)[]>;
   readonly handler: (
     call: CommandCall,
   ) => { readonly text: string; readonly continueAgent?: boolean } | Promise<{ readonly text: string; readonly continueAgent?: boolean }>;

@@ -3,6 +3,7 @@ export type {
   ActionCall,
   ActionResult,
   CommandCall,
+  Completion,
   EventSubscription,
   GatewayMethod,
   HookHandler,
@@ -22,8 +23,11 @@ export type {
   SessionsPatchExtensionResult,
   StartupCheck,
   ToolCall,
+  ToolContext,
+  ToolFactory,
   ToolOutput,
   ToolPolicy,
+  ToolResultMiddleware,
 } from './contributions.ts';
 export { definePluginEntry, type PluginEntry } from './define-plugin.ts';
 export type {

@@ -13,7 +13,9 @@ import type {
   SessionAction,
   SessionExtension,
   StartupCheck,
+  ToolFactory,
   ToolPolicy,
+  ToolResultMiddleware,
 } from './contributions.ts';
 import type { HttpRoute } from './http-route.ts';
 
@@ -21,6 +23,9 @@ export interface Registrations {
   on<Name extends HookName>(name: Name, handler: HookHandler<Name>, options?: HookOptions): void;
   registerTrustedToolPolicy(policy: ToolPolicy): void;
   registerTool(tool: PluginTool): void;
+  /** One for each session; `description` and `risk` are for lists. */
+  registerTool(factory: ToolFactory, options: Contribution<'toolFactory'>): void;
+  registerToolResultMiddleware(middleware: ToolResultMiddleware): void;
   registerToolMetadata(metadata: Contribution<'toolMetadata'>): void;
   registerCommand(command: PluginCommand): void;
   registerService(service: Service): void;

@@ -170,6 +170,22 @@ export const contributions = {
     unique: 'global',
     grant: 'tools.register',
   },
+  toolFactory: {
+    summary: 'A tool that is made for each session, or is not there in it.',
+    schema: Type.Object(
+      {
+        name: ToolItemName,
+        /** For the list of tools; what the agent is told says the tool itself. */
+        description: Type.Optional(Description),
+        risk: Type.Optional(Risk),
+        optional: Type.Optional(Type.Boolean()),
+      },
+      closed,
+    ),
+    key: 'name',
+    unique: 'global',
+    grant: 'tools.register',
+  },
   toolMetadata: {
     summary: 'How one of its own tools is shown.',
     schema: Type.Object(
@@ -192,6 +208,13 @@ export const contributions = {
     unique: 'plugin',
     grant: 'policy.tools',
   },
+  toolResultMiddleware: {
+    summary: 'Changes what tools have answered before it is kept and told to the agent. What was refused stays refused.',
+    schema: Type.Object({ id: ItemName, description: Type.Optional(Description), matcher: Type.Optional(ToolMatcher) }, closed),
+    key: 'id',
+    unique: 'plugin',
+    grant: 'tools.results',
+  },
   command: {
     summary: 'A slash command.',
     schema: Type.Object(
@@ -204,6 +227,8 @@ export const contributions = {
         usage: Type.Optional(Type.String({ maxLength: 256 })),
         aliases: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_-]{0,63}$' }), { maxItems: 8 })),
         requiredScopes: Scopes,
+        /** Told to the agent in its system prompt, while the plugin holds `prompt.inject`. */
+        agentPromptGuidance: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 1_024 }), { minItems: 1, maxItems: 8 })),
       },
       closed,
     ),

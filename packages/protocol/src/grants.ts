@@ -13,6 +13,7 @@ interface GrantSpec {
 
 export const grants = {
   'tools.register': { summary: 'Give the agent tools.' },
+  'tools.results': { summary: 'Change what tools have answered before the agent reads it.', wide: true },
   'commands.register': { summary: 'Add slash commands.' },
   'hooks.observe': { summary: 'Be told of something that happens.', of: 'hook' },
   'hooks.intercept': { summary: 'Change or stop something before it happens.', of: 'hook' },

@@ -21,6 +21,8 @@ export const ToolInfo = Type.Object(
     parallelSafe: Type.Boolean(),
     /** Only agents that list it have it. */
     optional: Type.Optional(Type.Literal(true)),
+    /** It is made for each session: what it is there, `tools.effective` says. */
+    perSession: Type.Optional(Type.Literal(true)),
     parameters: JsonObject,
   },
   closed,

@@ -819,6 +819,7 @@ public struct EffectiveTool: Codable, Hashable, Sendable {
     public let idempotent: Bool
     public let parallelSafe: Bool
     public let optional: Bool?
+    public let perSession: Bool?
     public let parameters: JsonObject
     public let verdict: EffectiveToolVerdict
     public let reason: String
@@ -835,6 +836,7 @@ public struct EffectiveTool: Codable, Hashable, Sendable {
         idempotent: Bool,
         parallelSafe: Bool,
         optional: Bool? = nil,
+        perSession: Bool? = nil,
         parameters: JsonObject,
         verdict: EffectiveToolVerdict,
         reason: String
@@ -850,6 +852,7 @@ public struct EffectiveTool: Codable, Hashable, Sendable {
         self.idempotent = idempotent
         self.parallelSafe = parallelSafe
         self.optional = optional
+        self.perSession = perSession
         self.parameters = parameters
         self.verdict = verdict
         self.reason = reason
@@ -3794,6 +3797,7 @@ public struct ToolInfo: Codable, Hashable, Sendable {
     public let idempotent: Bool
     public let parallelSafe: Bool
     public let optional: Bool?
+    public let perSession: Bool?
     public let parameters: JsonObject
 
     public init(
@@ -3808,6 +3812,7 @@ public struct ToolInfo: Codable, Hashable, Sendable {
         idempotent: Bool,
         parallelSafe: Bool,
         optional: Bool? = nil,
+        perSession: Bool? = nil,
         parameters: JsonObject
     ) {
         self.id = id
@@ -3821,6 +3826,7 @@ public struct ToolInfo: Codable, Hashable, Sendable {
         self.idempotent = idempotent
         self.parallelSafe = parallelSafe
         self.optional = optional
+        self.perSession = perSession
         self.parameters = parameters
     }
 }
@@ -6425,6 +6431,43 @@ public struct CommandsListResult: Codable, Hashable, Sendable {
     }
 }
 
+/// `commands.complete`: What may be typed next after a slash, as whole lines.
+public struct CommandsCompleteParams: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let text: String
+
+    public init(
+        sessionKey: SessionKey,
+        text: String
+    ) {
+        self.sessionKey = sessionKey
+        self.text = text
+    }
+}
+
+public struct CommandsCompleteResult: Codable, Hashable, Sendable {
+    public let completions: [CommandsCompleteResultCompletionsItem]
+
+    public init(
+        completions: [CommandsCompleteResultCompletionsItem]
+    ) {
+        self.completions = completions
+    }
+}
+
+public struct CommandsCompleteResultCompletionsItem: Codable, Hashable, Sendable {
+    public let text: String
+    public let description: String?
+
+    public init(
+        text: String,
+        description: String? = nil
+    ) {
+        self.text = text
+        self.description = description
+    }
+}
+
 /// `commands.run`: Carry out a slash command in a session.
 public struct CommandsRunParams: Codable, Hashable, Sendable {
     public let sessionKey: SessionKey
@@ -8106,6 +8149,12 @@ public enum GatewayMethods {
         public typealias Params = CommandsListParams
         public typealias Result = CommandsListResult
         public static let name = "commands.list"
+    }
+    /// What may be typed next after a slash, as whole lines.
+    public enum CommandsComplete: GatewayMethod {
+        public typealias Params = CommandsCompleteParams
+        public typealias Result = CommandsCompleteResult
+        public static let name = "commands.complete"
     }
     /// Carry out a slash command in a session.
     public enum CommandsRun: GatewayMethod {

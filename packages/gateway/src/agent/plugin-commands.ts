@@ -60,6 +60,16 @@ export function pluginCommandInfos(plugins: PluginParts | undefined, held: Reado
   });
 }
 
+/** What plugins want the agent to know of their commands; only of those that may add to what it is told. */
+export function commandGuidance(plugins: PluginParts | undefined): string {
+  const lines = (plugins?.registry.all('command') ?? []).flatMap(({ item, plugin, isLive }) =>
+    isLive && item.agentPromptGuidance && plugins?.holds(plugin, 'commands.register') && plugins.holds(plugin, 'prompt.inject')
+      ? item.agentPromptGuidance.map((text) => `- /${item.name} (${plugin}): ${text}`)
+      : [],
+  );
+  return lines.length === 0 ? '' : ['Commands that a person can type here:', ...lines].join('\n');
+}
+
 export function requireScopes(what: string, wanted: readonly Scope[], held: ReadonlySet<Scope>): void {
   const missing = wanted.filter((scope) => !held.has(scope));
   if (missing.length === 0) return;
@@ -85,6 +95,8 @@ export async function runPluginCommand(
 ): Promise<CommandReply> {
   const { sessionKey, principal } = call;
   requireScopes(`/${item.name}`, scopesOf(item), principal.held);
+  if (rest.length > MAX_ARGS)
+    throw new GatewayError('TOO_LARGE', `/${item.name} takes up to ${MAX_ARGS} characters, and was given ${rest.length}`);
   const state = await readState(plugins, plugin, sessionKey);
   const { result: answer, own } = await notingWrites(plugin, sessionKey, () =>
     plugins.caller.call(
@@ -101,8 +113,10 @@ export async function runPluginCommand(
             return context.signal;
           },
         }),
-      rest.slice(0, MAX_ARGS).replace(/[^\P{Cc}\t\n]/gu, ''),
+      rest.replace(/[^\P{Cc}\t\n]/gu, ''),
       acceptReply,
+      undefined,
+      { sessionKey },
     ),
   );
   // What it threw is for the log, not for whoever typed it.

@@ -81,7 +81,8 @@ function toolOf(registered: RegisteredItem<'tool'>, plugins: PluginParts): Tool 
   return tool;
 }
 
-function makeTool(registered: RegisteredItem<'tool'>, plugins: PluginParts): Tool {
+/** A tool of the agent that calls this one. */
+export function makeTool(registered: RegisteredItem<'tool'>, plugins: PluginParts): Tool {
   const { item, plugin } = registered;
   const compiled = compileSchema(item.parameters);
   return {

@@ -4,8 +4,10 @@ import type { Entry, ImageBlock, RunEnd, TextBlock, ThinkingLevel, UserMessage }
 import { unknownModel } from '../model/models.ts';
 import type { Model, Models } from '../model/types.ts';
 import type { Candidate } from './ask-model.ts';
+import { commandGuidance } from './plugin-commands.ts';
 import { isOffered } from './plugin-tools.ts';
 import { messagesOf, systemPrompt, textOf } from './prompt.ts';
+import { makeTools } from './tool-factories.ts';
 import type { Tool } from './tools/tool.ts';
 import { consult, hookContextOf, type Turn } from './turn-context.ts';
 
@@ -53,13 +55,16 @@ export async function preparePrompt(turn: Turn): Promise<Prompt | RunEnd> {
     const beat = await consult(turn, 'heartbeat_prompt_contribution', context);
     if (beat.kind === 'done') collect(around, beat.event);
   }
-  const offered = turn.deps.tools.filter((tool) => isOffered(tool, turn.agent));
+  const place = { sessionKey: turn.session.key, agentId: turn.agent.id, workspace: turn.workspace };
+  const made = await makeTools(turn.deps.plugins, place, turn.agent, turn.control.waits);
+  const offered = [...turn.deps.tools.filter((tool) => isOffered(tool, turn.agent)), ...made];
   const basis = systemPrompt({
     agentName: turn.agent.name,
     workspace: turn.workspace,
     sandbox: (await turn.deps.sandbox()).kind === 'none' ? 'Programs run without a sandbox.' : 'Programs run in a sandbox.',
     today: new Date(turn.deps.clock.now()).toISOString().slice(0, 10),
     agentPrompt: turn.agent.prompt,
+    guidance: commandGuidance(turn.deps.plugins),
     extra: turn.options.extraSystemPrompt,
   });
   const built = await consult(turn, 'before_prompt_build', {

@@ -1,7 +1,7 @@
 // The tool calls of one answer: each passes its gates in order, is marked as started before it runs, and has its result
 // in the transcript before the next step. A call that was started in a former life and has no result was interrupted: it
 // runs again only if its tool says that this is as good as once.
-import { type AssistantMessage, type ImageBlock, type JsonObject, type TextBlock, type ToolCallBlock } from '@tenon/protocol';
+import type { AssistantMessage, ImageBlock, JsonObject, TextBlock, ToolCallBlock } from '@tenon/protocol';
 import { faultpoint } from '../kernel/fault.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import type { OpenCall } from '../store/calls.ts';
@@ -9,6 +9,7 @@ import { faultOf, passAgain, passGates } from './judge-call.ts';
 import { permit } from './permit.ts';
 import { callsOf } from './prompt.ts';
 import type { Prompt } from './prompt-hooks.ts';
+import { throughMiddleware } from './tool-results.ts';
 import { type PreparedCall, type Tool, ToolError, type ToolIo, type ToolOutput } from './tools/tool.ts';
 import { extendPath, hookContextOf, Parked, type Turn } from './turn-context.ts';
 
@@ -130,7 +131,17 @@ async function perform(turn: Turn, call: OpenCall, { tool, args, prepared }: Rea
       durationMs,
     });
   }
-  return { ...result, durationMs, details: { subject: prepared.subject, ...result.details } };
+  const { plugins, reportConflict } = deps;
+  const place = {
+    sessionKey: turn.session.key,
+    agentId: turn.agent.id,
+    runId: turn.run.runId,
+    callId: call.callId,
+    toolName: tool.name,
+    params: args,
+  };
+  const changed = plugins ? await throughMiddleware(result, place, plugins, reportConflict) : result;
+  return { ...changed, durationMs, details: { subject: prepared.subject, ...changed.details } };
 }
 
 /** Contract: must not throw. A tool that throws what it must not is told to the model as a fault of the tool. */
@@ -188,6 +199,7 @@ async function persist(turn: Turn, call: OpenCall, args: JsonObject, result: Cal
     // A call keeps its result, whatever happens: without one no provider takes the conversation.
     message = { ...message, content: [{ type: 'text', text: `Withheld by ${written.plugin}: ${written.reason}` }], isError: true };
   } else if (written.event.message.role === 'toolResult') message = written.event.message as typeof message;
+  message = { ...message, ...sealed(call, result, message.details) };
 
   const told = {
     sessionKey: turn.session.key,
@@ -210,6 +222,13 @@ async function persist(turn: Turn, call: OpenCall, args: JsonObject, result: Cal
   faultpoint('call.finished');
   await extendPath(turn, [entry]);
   await hooks.run('after_tool_call_persist', { ...told, toolResult: message });
+}
+
+/** What no plugin changes: whose result it is, and that a call that was refused or has failed is no success. */
+function sealed({ callId, name }: OpenCall, result: CallResult, details: JsonObject | undefined) {
+  const owner = { toolCallId: callId, toolName: name };
+  if (!result.isSynthetic) return owner;
+  return { ...owner, isError: true, ...(result.details ? { details: { ...details, ...result.details } } : {}) };
 }
 
 function refusal(text: string, details?: JsonObject): CallResult {

@@ -25,7 +25,9 @@ import type {
   SessionExtension,
   SessionsPatchExtensionHandler,
   StartupCheck,
+  ToolFactory,
   ToolPolicy,
+  ToolResultMiddleware,
 } from '@tenon/plugin-sdk';
 import { isBelow } from './find-route.ts';
 import { compileSchema } from './json-schema.ts';
@@ -35,14 +37,20 @@ export interface SessionsPatchAction extends Contribution<'sessionsPatchAction'>
   readonly handler: SessionsPatchExtensionHandler;
 }
 
+export interface RegisteredFactory extends Contribution<'toolFactory'> {
+  readonly create: ToolFactory;
+}
+
 /** What stands behind each kind: the data of its row, and its handlers. */
 export interface Items {
   readonly sessionExtension: SessionExtension;
   readonly sessionAction: SessionAction;
   readonly sessionsPatchAction: SessionsPatchAction;
   readonly tool: PluginTool;
+  readonly toolFactory: RegisteredFactory;
   readonly toolMetadata: Contribution<'toolMetadata'>;
   readonly toolPolicy: ToolPolicy;
+  readonly toolResultMiddleware: ToolResultMiddleware;
   readonly command: PluginCommand;
   readonly uiDescriptor: Contribution<'uiDescriptor'>;
   readonly eventSubscription: EventSubscription;
@@ -101,9 +109,11 @@ const handlersOf: Readonly<Record<ContributionKind, readonly string[]>> = {
   sessionAction: ['handler'],
   sessionsPatchAction: ['handler'],
   tool: ['execute'],
+  toolFactory: ['create'],
   toolMetadata: [],
   toolPolicy: ['evaluate'],
-  command: ['handler'],
+  toolResultMiddleware: ['handler'],
+  command: ['handler', 'complete?'],
   uiDescriptor: [],
   eventSubscription: ['handle'],
   lifecycle: ['cleanup?'],
@@ -138,10 +148,10 @@ export function createContributionRegistry({ reserved = {} }: RegistryOptions = 
   function clash(owner: ItemOwner, kind: ContributionKind, key: string, item: unknown): Omit<Rejection, 'ok' | 'key'> | undefined {
     const names = namesOf(kind, key, item);
     for (const name of names) {
-      if (kept[kind]?.has(folded(name))) return { code: 'RESERVED', message: `"${name}" is kept for the gateway` };
+      if (kept[shared(kind)[0]!]?.has(folded(name))) return { code: 'RESERVED', message: `"${name}" is kept for the gateway` };
     }
     const isGlobal = contributionRow(kind).unique === 'global';
-    for (const other of listOf(kind)) {
+    for (const other of shared(kind).flatMap(listOf)) {
       const isOwn = other.plugin === owner.plugin;
       if (!isOwn && !isGlobal) continue;
       const same = names.find((name) => sharesName(other, name, isGlobal));
@@ -210,6 +220,16 @@ export function createContributionRegistry({ reserved = {} }: RegistryOptions = 
       return version;
     },
   };
+}
+
+/** Kinds whose names are one set; the first says what is kept for the gateway. */
+function shared(kind: ContributionKind): readonly ContributionKind[] {
+  return kind === 'tool' || kind === 'toolFactory' ? ['tool', 'toolFactory'] : [kind];
+}
+
+/** What is given as an item of this kind, if it is one. Contract: neither throws nor runs code of the plugin, but for getters. */
+export function readContribution(kind: ContributionKind, given: unknown): Read {
+  return readItem(kind, given);
 }
 
 type Read = { readonly key: string; readonly item: object } | Omit<Rejection, 'ok'>;

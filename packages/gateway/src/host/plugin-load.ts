@@ -71,9 +71,10 @@ export class PluginLoad {
     return this.isLive && this.held.has(grant);
   }
 
-  accept(kind: ContributionKind | 'hook', key: string, needs: readonly string[], undo: () => void): void {
+  /** `message`: what of it does not work as it is. */
+  accept(kind: ContributionKind | 'hook', key: string, needs: readonly string[], undo: () => void, message?: string): void {
     this.#accepted++;
-    this.registrations.push({ kind, key, accepted: true });
+    this.registrations.push({ kind, key, accepted: true, ...(message === undefined ? {} : { message }) });
     this.#kept.push({ needs, index: this.registrations.length - 1, undo });
   }
 

@@ -28,6 +28,7 @@ export const registerMethods = {
   registerControlUiDescriptor: 'uiDescriptor',
   registerTrustedToolPolicy: 'toolPolicy',
   registerTool: 'tool',
+  registerToolResultMiddleware: 'toolResultMiddleware',
   registerToolMetadata: 'toolMetadata',
   registerCommand: 'command',
   registerAgentEventSubscription: 'eventSubscription',
@@ -68,14 +69,21 @@ export function createRegisterApi(load: PluginLoad, runtime: RuntimeApi, { regis
       return;
     }
     const added = registry.add({ plugin, pluginName, generation }, kind, given);
-    if (added.ok) load.accept(kind, added.key, needs, added.dispose);
+    if (added.ok) load.accept(kind, added.key, needs, added.dispose, shortcoming(kind, added.key));
     else load.reject(kind, added.key, added.code, added.message);
+  }
+
+  /** What of an item that was taken stays without effect. */
+  function shortcoming(kind: ContributionKind, key: string): string | undefined {
+    if (kind !== 'command' || !registry.find('command', plugin, key)?.item.agentPromptGuidance || load.holds('prompt.inject'))
+      return undefined;
+    return 'the agent is not told its guidance: that needs the grant prompt.inject';
   }
 
   function ownsTool(given: unknown): boolean {
     const name = keyIn(given, 'toolName');
     // A name that cannot be one is told by the schema, in better words.
-    return name === '' || registry.find('tool', plugin, name) !== undefined;
+    return name === '' || [registry.find('tool', plugin, name), registry.find('toolFactory', plugin, name)].some(Boolean);
   }
 
   function on<Name extends HookName>(name: Name, handler: HookHandler<Name>, options?: HookOptions): void {
@@ -105,8 +113,10 @@ export function createRegisterApi(load: PluginLoad, runtime: RuntimeApi, { regis
   const methods = Object.fromEntries(
     Object.entries(registerMethods).map(([method, kind]) => [
       method,
-      (given: unknown) => {
-        if (kind === 'toolMetadata' && load.isOpen && metadata.length < MAX_REGISTRATIONS) metadata.push(given);
+      (given: unknown, options?: unknown) => {
+        // A function is a tool that is made for each session.
+        if (kind === 'tool' && typeof given === 'function') add('toolFactory', factoryOf(given, options));
+        else if (kind === 'toolMetadata' && load.isOpen && metadata.length < MAX_REGISTRATIONS) metadata.push(given);
         else add(kind, given);
       },
     ]),
@@ -120,6 +130,14 @@ export function createRegisterApi(load: PluginLoad, runtime: RuntimeApi, { regis
       load.isOpen = false;
     },
   };
+}
+
+function factoryOf(create: unknown, options: unknown): unknown {
+  try {
+    return typeof options === 'object' && options !== null ? { ...options, create } : { create };
+  } catch {
+    return { create };
+  }
 }
 
 /** The name of it, as far as it can be read. */

@@ -77,6 +77,16 @@ export const agentMethods = {
     params: {},
     result: Type.Object({ commands: Type.Array(CommandInfo) }, closed),
   }),
+  'commands.complete': read({
+    summary: 'What may be typed next after a slash, as whole lines.',
+    scope: 'operator.read',
+    bound: { param: 'sessionKey' },
+    params: { sessionKey: SessionKey, text: Type.String({ minLength: 1, maxLength: 4_096 }) },
+    result: Type.Object(
+      { completions: Type.Array(Type.Object({ text: Type.String(), description: Type.Optional(Type.String()) }, closed)) },
+      closed,
+    ),
+  }),
   'commands.run': write({
     summary: 'Carry out a slash command in a session.',
     scope: 'operator.read',

@@ -30,6 +30,8 @@ export interface Conversation {
   /** The answer of a slash command; `/new` leads to another session. */
   command(text: string): Promise<string>;
   commands(): Promise<CommandInfo[]>;
+  /** Whole lines that may become of this one. */
+  complete(line: string): Promise<readonly { readonly text: string; readonly description?: string }[]>;
   abort(): Promise<readonly string[]>;
   answer(id: string, decision: Decision): Promise<void>;
   /** Resolves when the run has ended. */
@@ -48,6 +50,8 @@ const WAIT_MS = 60_000;
 /** How long a gateway may be away while somebody waits for the end of a run. */
 const PATIENCE_MS = 300_000;
 const SLOW_MS = 600_000;
+/** Who waits for Tab does not wait long. */
+const COMPLETE_MS = 3_000;
 const MOST_HELD = 1_000;
 const RELOADED = 100;
 
@@ -186,6 +190,7 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
       return answer.reply ?? '';
     },
     commands: async () => (await client.call('commands.list', {}, { timeoutMs: callMs })).commands,
+    complete: async (text) => (await client.call('commands.complete', { sessionKey, text }, { timeoutMs: COMPLETE_MS })).completions,
     abort: async () => (await client.call('chat.abort', { sessionKey }, { timeoutMs: callMs })).aborted,
     async answer(id, decision) {
       await client.call('approvals.resolve', { id, decision, idempotencyKey: newId() }, { timeoutMs: callMs });

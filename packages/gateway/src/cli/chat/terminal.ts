@@ -76,8 +76,21 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
   let work = Promise.resolve();
 
   // What can follow is shown with the first Tab, above the line; readline would draw it over the footer.
-  function complete(line: string): [found: string[], part: string] {
-    const [found, part] = completeLine(line, known);
+  function complete(line: string, done: (error: null, found: [string[], string]) => void): void {
+    void lineEnds(line).then((found) => done(null, offer(...found)));
+  }
+
+  /** What may follow a command the gateway knows; while it does not answer, what the list of commands says. */
+  async function lineEnds(line: string): Promise<[found: string[], part: string]> {
+    const local = completeLine(line, known);
+    const [head] = /^\/[a-z][a-z0-9_-]*\s+/.exec(line) ?? [];
+    if (!conversation || head === undefined) return local;
+    const offered = await conversation.complete(line).catch(() => []);
+    const ends = offered.flatMap(({ text }) => (text.startsWith(line) ? [text.slice(head.length)] : []));
+    return ends.length > 0 ? [ends, line.slice(head.length)] : local;
+  }
+
+  function offer(found: string[], part: string): [found: string[], part: string] {
     const shared = commonStart(found);
     if (found.length < 2 || shared.length > part.length) return [found.length < 2 ? found : [shared], part];
     view.note(found.map((each) => each.trim()).join('  '));

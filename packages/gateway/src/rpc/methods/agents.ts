@@ -1,9 +1,11 @@
 import { commandNames, commands, GatewayError } from '@tenon/protocol';
 import { agentIdOf } from '../../agent/agents.ts';
 import { runCommand } from '../../agent/commands.ts';
+import { completeCommand } from '../../agent/complete-command.ts';
 import { pluginCommandInfos } from '../../agent/plugin-commands.ts';
 import { isOffered, toolInfo } from '../../agent/plugin-tools.ts';
 import { judge } from '../../agent/policy.ts';
+import { factoryInfos, makeTools } from '../../agent/tool-factories.ts';
 import { probeModel, unknownModel } from '../../model/models.ts';
 import type { Handlers, RequestContext } from '../handler.ts';
 
@@ -31,13 +33,19 @@ export const agentHandlers = {
     if (!agent) throw new GatewayError('NOT_FOUND', `There is no agent "${agentId}"`);
     const host = context.plugins();
     const offered = context.allTools().filter((tool) => isOffered(tool, agent) || tool.optional);
-    const owners = [...new Set(offered.flatMap(({ plugin }) => (plugin === undefined ? [] : [plugin])))].sort();
-    const infosOf = (owner?: string) => offered.filter(({ plugin }) => plugin === owner).map((tool) => toolInfo(tool, host.registry));
+    const factories = factoryInfos(host).filter(
+      ({ id, optional }) => isOffered({ name: id, optional: optional ?? false }, agent) || optional,
+    );
+    const infosOf = (owner?: string) => [
+      ...offered.filter(({ plugin }) => plugin === owner).map((tool) => toolInfo(tool, host.registry)),
+      ...factories.filter(({ pluginId }) => pluginId === owner),
+    ];
+    const owners = new Set([...offered.flatMap(({ plugin }) => plugin ?? []), ...factories.map(({ pluginId }) => pluginId)]);
     return {
       agentId,
       groups: [
         { id: 'core', label: 'Built in', source: 'core', tools: infosOf() },
-        ...owners.map((id) => ({
+        ...[...owners].sort().map((id) => ({
           id: `plugin:${id}`,
           label: host.get(id)?.name ?? id,
           source: 'plugin' as const,
@@ -55,8 +63,10 @@ export const agentHandlers = {
     if (!agent) throw new GatewayError('NOT_FOUND', `There is no agent "${agentIdOf(sessionKey)}"`);
     const mode = session.permissions ?? agent.permissions;
     const policy = await execPolicy();
-    const { registry } = plugins();
-    const offered = allTools().filter((tool) => isOffered(tool, agent));
+    const host = plugins();
+    const { registry } = host;
+    const place = { sessionKey, agentId: agent.id, workspace: agents.openWorkspace(agent) };
+    const offered = [...allTools().filter((tool) => isOffered(tool, agent)), ...(await makeTools(host, place, agent))];
     return {
       tools: offered.map((tool) => ({ ...toolInfo(tool, registry), ...judge({ risk: tool.risk }, mode, policy) })),
       permissions: mode,
@@ -71,6 +81,10 @@ export const agentHandlers = {
         .map((name) => ({ name, ...commands[name], source: 'core' as const })),
       ...pluginCommandInfos(plugins(), principal.held),
     ],
+  }),
+
+  'commands.complete': async ({ sessionKey, text }, { principal, commands: deps }) => ({
+    completions: await completeCommand({ sessionKey, text, principal }, deps),
   }),
 
   'commands.run': ({ sessionKey, text }, context) =>
