@@ -1,4 +1,4 @@
-// Builds what users start: the program, its store thread, each provider of models and each bundled plugin, one file each, the
+// Builds what users start: the program, its threads, each provider of models and each bundled plugin, one file each, the
 // web page, the test host of the SDK, and a code cache for this machine's Node.
 // npm runs this as `prepare`, so it needs only devDependencies and prints one line. `npm ci --omit=dev` has no bundler:
 // then an earlier build is kept.
@@ -34,6 +34,7 @@ const providers = join(gateway, 'src', 'model', 'providers');
 const entries: Readonly<Record<string, string>> = {
   tenon: join(gateway, 'src', 'cli', 'entry.ts'),
   'sqlite-writer': join(gateway, 'src', 'store', 'sqlite-writer.ts'),
+  'plugin-watchdog-thread': join(gateway, 'src', 'host', 'plugin-watchdog-thread.ts'),
   ...Object.fromEntries(modelProviders.map((provider) => [`provider-${provider}`, join(providers, `${provider}.ts`)])),
 };
 

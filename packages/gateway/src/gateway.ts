@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expandScopes, limits, type Settings } from '@tenon/protocol';
 import { openAgents, type AgentParts } from './agent/open-agents.ts';
 import type { Config } from './config.ts';
-import { HOME_KEY_FILE, LOG_FOLDER, openHomeSecrets, prepareHome, renewToken, RUNNING_FILE } from './home.ts';
+import { BLOCKED_FILE, HOME_KEY_FILE, LOG_FOLDER, openHomeSecrets, prepareHome, renewToken, RUNNING_FILE } from './home.ts';
 import type { HookRegistry } from './host/hook-registry.ts';
 import { openPlugins } from './host/open-plugins.ts';
 import type { PluginHost } from './host/plugin-host.ts';
@@ -200,6 +200,7 @@ export async function startGateway({
       await openPlugins({
         ...parts.forPlugins,
         guard: ownProcess,
+        watch: { blockedAfterMs: settings['plugins.blockedAfterMs'], logFile: logBook.file, markFile: join(home, BLOCKED_FILE) },
         home,
         paths: settings['plugins.paths'],
         bundledFolder: bundledPlugins(),

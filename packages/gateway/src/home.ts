@@ -12,6 +12,9 @@ export const LOG_FOLDER = 'logs';
 /** Says where the running gateway is; written when it is ready, removed when it stops. */
 export const RUNNING_FILE = 'gateway.json';
 
+/** Says who keeps the gateway from doing anything, while that lasts. */
+export const BLOCKED_FILE = 'blocked.json';
+
 interface HomeFile {
   readonly name: string;
   /** Nobody but its owner may read it. */
@@ -30,6 +33,7 @@ export const homeFiles = [
   { name: 'tenon.db-shm', private: true, inBackup: false },
   { name: LOG_FOLDER, private: true, inBackup: false },
   { name: RUNNING_FILE, private: true, inBackup: false },
+  { name: BLOCKED_FILE, private: true, inBackup: false },
   { name: 'chat-history', private: true, inBackup: false },
   { name: 'gateway.lock', private: false, inBackup: false },
   { name: 'gateway.pid', private: false, inBackup: false },

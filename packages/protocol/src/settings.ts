@@ -259,6 +259,12 @@ export const settings = {
     takesEffect: 'restart',
     env: 'TENON_SAFE',
   },
+  'plugins.blockedAfterMs': {
+    summary: 'A plugin that keeps the event loop busy for this long is named, in the log at once and in `plugins.list` after.',
+    schema: Type.Integer({ minimum: 100, maximum: 600_000 }),
+    default: 1_000,
+    takesEffect: 'restart',
+  },
   'web.allowPrivate': {
     summary: 'Hosts with private addresses that `web_fetch` may reach all the same.',
     schema: Type.Array(HostName, { maxItems: 64 }),

@@ -17,6 +17,7 @@ import { createPluginIncidents } from './plugin-incidents.ts';
 import { createPluginLoads } from './plugin-loads.ts';
 import type { PluginScope } from './plugin-scope.ts';
 import { createPluginTrust } from './plugin-trust.ts';
+import { createBlocks } from './plugin-blocks.ts';
 import { createRunContexts } from './run-context.ts';
 import { createSessionEnds } from './session-ends.ts';
 import { runStartupChecks } from './startup-checks.ts';
@@ -38,6 +39,13 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
   const owners = new Map<number, string>();
   const incidents = createPluginIncidents(clock);
   let isClosed = false;
+  const { activity } = options;
+  const blocks = createBlocks({
+    ...options,
+    incidents,
+    changed,
+    generationOf: (plugin) => known.get(plugin)?.load?.facts.generation,
+  });
   const trust = createPluginTrust({ store, clock, uid });
   const ends = createSessionEnds({ registry, caller, runContexts, log });
   const { bring, unload, leave, finishLeaving, settle } = createPluginLoads({
@@ -48,8 +56,9 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     log,
     safe,
     nextGeneration,
-    activity: options.activity,
+    activity,
     incidents,
+    watchdog: blocks.watchdog,
   });
   const shown = (plugin: Known): PluginInfo => infoOf(plugin, counts, incidents);
   const faults = createPluginFaults({
@@ -162,6 +171,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
   if (options.guard) guardProcess(faults, log);
   await look();
   for (const plugin of sorted()) await bring(plugin);
+  blocks.recall(known);
   generation++;
 
   return {
@@ -186,6 +196,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         await trust.write(plugin, grants ?? plugin.found.manifest.grants, by);
         await store.write('plugins.setEnabled', { pluginId: id, enabled: true, by, at: clock.now() });
         plugin.enabled = true;
+        blocks.seen(id);
         await bring(plugin);
         changed();
         return shown(plugin);
@@ -195,6 +206,8 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         const plugin = find(id);
         await store.write('plugins.setEnabled', { pluginId: id, enabled: false, by, at: clock.now() });
         plugin.enabled = false;
+        blocks.seen(id);
+        incidents.forget(id);
         const left = leave(plugin, 'it is switched off');
         plugin.switchedOff = [];
         runContexts.forget(id);
@@ -209,7 +222,10 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         await look();
         const those = id === undefined ? sorted() : [find(id)];
         await store.write('audit.append', { actor: by, action: 'plugins.reload', target: id ?? 'all', at: clock.now() });
-        for (const plugin of those) await bring(plugin);
+        for (const plugin of those) {
+          blocks.seen(plugin.found.manifest.id);
+          await bring(plugin);
+        }
         changed();
         return those.map(shown);
       }),
@@ -256,6 +272,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
       isClosed = true;
       return lanes.run('plugins', async () => {
         for (const plugin of sorted().reverse()) await unload(plugin, 'close');
+        await blocks.watchdog?.close();
       });
     },
   };

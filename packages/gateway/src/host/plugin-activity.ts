@@ -1,20 +1,8 @@
 // What runs right now: which plugin's code at which place, and since when, in memory that the watchdog's thread reads while
 // this one is stuck. Written at every call of plugin code, so it is a few stores and no allocation.
 import type { Clock } from '../kernel/clock.ts';
+import { CELL, createMemory, type PlaceName, TIME, viewsOf } from './activity-memory.ts';
 import { type PluginScope, runAsPlugin } from './plugin-scope.ts';
-
-/** Places in the shared memory: whole numbers first, times after them. */
-export const CELL = { running: 0, last: 1, beat: 2 } as const;
-export const TIME = { began: 0 } as const;
-export const CELL_BYTES = 16;
-export const MEMORY_BYTES = CELL_BYTES + 8;
-
-/** A number that stands for a plugin and a place; 0 is nobody. */
-export interface PlaceName {
-  readonly slot: number;
-  readonly plugin: string;
-  readonly place: string;
-}
 
 export interface PluginActivity {
   readonly memory: SharedArrayBuffer;
@@ -29,6 +17,8 @@ export interface PluginActivity {
     argument: Argument,
     call: Call,
   ): unknown;
+  /** Its module is being run, which is no call. Returns what ends that. */
+  loading(plugin: string): () => void;
   /** The loop goes round. */
   beat(): void;
   /** Tells the names so far, and each new one. */
@@ -36,11 +26,11 @@ export interface PluginActivity {
 }
 
 const MAX_SLOTS = 16_384;
+const LOADING = 'load';
 
 export function createPluginActivity(clock: Clock): PluginActivity {
-  const memory = new SharedArrayBuffer(MEMORY_BYTES);
-  const cells = new Int32Array(memory, 0, CELL_BYTES / 4);
-  const times = new Float64Array(memory, CELL_BYTES);
+  const memory = createMemory();
+  const { cells, times } = viewsOf(memory);
   const names: PlaceName[] = [];
   const loads = new Map<string, { readonly scope: PluginScope; readonly slots: Map<string, number> }>();
   let tell: ((name: PlaceName) => void) | undefined;
@@ -77,6 +67,14 @@ export function createPluginActivity(clock: Clock): PluginActivity {
         cells[CELL.running] = before;
         times[TIME.began] = beganBefore;
       }
+    },
+    loading(plugin) {
+      const { slots } = loads.get(plugin) ?? { slots: new Map<string, number>() };
+      const slot = slots.get(LOADING) ?? newSlot(slots, plugin, LOADING);
+      cells[CELL.loading] = slot;
+      return () => {
+        if (cells[CELL.loading] === slot) cells[CELL.loading] = 0;
+      };
     },
     beat() {
       cells[CELL.beat] = (cells[CELL.beat]! + 1) | 0;

@@ -20,6 +20,7 @@ import type { PluginFaults } from './plugin-faults.ts';
 import type { Incident } from './plugin-incidents.ts';
 import type { Registration } from './plugin-load.ts';
 import type { ServiceState } from './plugin-services.ts';
+import type { WatchOptions } from './plugin-watchdog.ts';
 
 export type PluginState = keyof typeof pluginStates;
 
@@ -110,6 +111,8 @@ export interface PluginHostOptions {
   readonly safe?: boolean;
   /** Stand where the process would end because of what a plugin threw. */
   readonly guard?: boolean;
+  /** Name whoever blocks the event loop; with `activity`. */
+  readonly watch?: WatchOptions;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;

@@ -14,6 +14,7 @@ import type { PluginIncidents } from './plugin-incidents.ts';
 import { type LoadFacts, PluginLoad } from './plugin-load.ts';
 import type { PluginServices } from './plugin-services.ts';
 import type { PluginTrust } from './plugin-trust.ts';
+import type { Watchdog } from './plugin-watchdog.ts';
 
 export type LeaveReason = 'restart' | 'disable' | 'close';
 
@@ -42,9 +43,21 @@ interface Deps {
   readonly nextGeneration: (plugin: string) => number;
   readonly activity?: PluginActivity | undefined;
   readonly incidents: PluginIncidents;
+  readonly watchdog?: Watchdog | undefined;
 }
 
-export function createPluginLoads({ load: deps, trust, caller, clock, log, safe, nextGeneration, activity, incidents }: Deps): PluginLoads {
+export function createPluginLoads({
+  load: deps,
+  trust,
+  caller,
+  clock,
+  log,
+  safe,
+  nextGeneration,
+  activity,
+  incidents,
+  watchdog,
+}: Deps): PluginLoads {
   const { registry } = deps;
 
   function settle(plugin: Known, state: PluginState, reason?: string): void {
@@ -75,8 +88,9 @@ export function createPluginLoads({ load: deps, trust, caller, clock, log, safe,
       const mine = nextGeneration(manifest.id);
       plugin.loading = mine;
       incidents.forget(manifest.id);
-      await loadPatterns();
-      const module = await runModule(plugin.found, mine, clock);
+      await Promise.all([loadPatterns(), watchdog?.watch(manifest.id, plugin.found.folder)]);
+      const loaded = activity?.loading(manifest.id);
+      const module = await runModule(plugin.found, mine, clock).finally(loaded);
       const load = new PluginLoad(factsOf(plugin, mine), grants.held);
       const old = leave(plugin, 'it is loaded anew');
       plugin.switchedOff = [];

@@ -1,0 +1,114 @@
+// A plugin that never yields, in a real gateway: while nothing else runs, the operator reads who it is in the log; after that,
+// and after a kill and a restart, the gateway itself says it.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, watch } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { doer, openHostile, type HostileWorld } from '../support/hostile.ts';
+import { verifies } from '../support/verifies.ts';
+
+const spin = 'const end = Date.now() + params.ms; while (Date.now() < end);';
+const config = 'blockedAfterMs = 100\n';
+
+interface LogRecord {
+  readonly message: string;
+  readonly plugin?: string;
+  readonly place?: string;
+  readonly forMs?: number;
+  readonly code?: string;
+  readonly lastCalled?: string;
+}
+
+function logOf({ home }: HostileWorld): LogRecord[] {
+  const lines = readFileSync(join(home, 'logs', 'gateway.log'), 'utf8')
+    .split('\n')
+    .filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as LogRecord);
+}
+
+/** Reads the log file whenever it changes, until it has such records. */
+async function logged(world: HostileWorld, fits: (record: LogRecord) => boolean, count = 1): Promise<LogRecord[]> {
+  const watcher = watch(join(world.home, 'logs'));
+  try {
+    for (;;) {
+      const next = new Promise<void>((resolve) => void watcher.once('change', () => resolve()));
+      const found = logOf(world).filter(fits);
+      if (found.length >= count) return found;
+      await next;
+    }
+  } finally {
+    watcher.close();
+  }
+}
+
+describe('a plugin that blocks the event loop', () => {
+  verifies('seams:W8');
+
+  test('in a call: it is named with its place and its line, and stays on record until it is loaded anew', async () => {
+    await using world = await openHostile([doer('spinner', spin), doer('good', 'return "fine";')], { config });
+    await world.poke('spinner', { ms: 700 });
+    const { incidents } = await world.until('spinner', (plugin) => plugin.incidents.length > 0);
+    assert.equal(incidents[0]?.kind, 'blocked');
+    assert.equal(incidents[0]?.place, 'gateway_method');
+    assert.match(incidents[0]?.message ?? '', /nothing else for 0\.\d s \(index\.js:\d+\)/);
+    assert.deepEqual((await world.plugin('good')).incidents, []);
+    const during = logOf(world).filter(({ message }) => message === 'a plugin blocks the gateway');
+    assert.ok(during.length >= 2, 'again at growing distances');
+    assert.ok(during.every(({ plugin, place }) => plugin === 'spinner' && place === 'gateway_method'));
+    assert.ok(!existsSync(join(world.home, 'blocked.json')), 'the mark is for those who never come back');
+    const { findings } = await world.ask('doctor.run');
+    assert.ok(findings.some(({ message }: { message: string }) => /Plugin spinner blocked the gateway gateway_method/.test(message)));
+    const [reloaded] = (await world.ask('plugins.reload', { id: 'spinner' })).plugins;
+    assert.deepEqual(reloaded.incidents, []);
+  });
+
+  for (const [what, body] of Object.entries({
+    'after it has waited for something': `await new Promise((resolve) => setImmediate(resolve)); ${spin}`,
+    'in a timer': `setTimeout(() => { ${spin} }, 1);`,
+  })) {
+    test(`${what}: its code tells whose it is`, async () => {
+      await using world = await openHostile([doer('good', 'return "fine";'), doer('spinner', body)], { config });
+      await world.poke('spinner', { ms: 600 });
+      const { incidents } = await world.until('spinner', (plugin) => plugin.incidents.length > 0);
+      assert.equal(incidents[0]?.kind, 'blocked');
+      assert.equal(incidents[0]?.place, 'outside of a call');
+      assert.match(incidents[0]?.message ?? '', /index\.js:\d+/);
+      assert.deepEqual((await world.plugin('good')).incidents, []);
+    });
+  }
+
+  test('in something that is no code: the call tells it, and outside of a call whoever was called last', async () => {
+    const stuck = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, params.ms);`;
+    await using world = await openHostile([doer('waiter', `if (params.later) setTimeout(() => { ${stuck} }, 1); else { ${stuck} }`)], {
+      config,
+    });
+    await world.poke('waiter', { ms: 500 });
+    const { incidents } = await world.until('waiter', (plugin) => plugin.incidents.length > 0);
+    assert.equal(incidents[0]?.place, 'gateway_method');
+    await world.poke('waiter', { ms: 2_500, later: true });
+    const [record] = await logged(world, ({ message, lastCalled }) => message === 'the event loop was blocked' && lastCalled !== undefined);
+    assert.equal(record?.plugin, undefined, 'nobody is blamed who may be innocent');
+    assert.equal(record?.lastCalled, 'waiter (gateway_method)');
+  });
+
+  test('for ever: named while it lasts, and by the gateway that is started after the kill', async () => {
+    await using world = await openHostile([doer('endless', 'for (;;);'), doer('good', 'return "fine";')], { config });
+    void world.poke('endless').catch(() => {});
+    const [first] = await logged(world, ({ message }) => message === 'a plugin blocks the gateway');
+    assert.equal(first?.plugin, 'endless');
+    assert.equal(first?.place, 'gateway_method');
+    await logged(world, ({ message }) => message === 'a plugin blocks the gateway', 2);
+    await world.restart();
+    const { incidents, state } = await world.plugin('endless');
+    assert.equal(state, 'loaded');
+    assert.equal(incidents[0]?.kind, 'blocked');
+    assert.match(incidents[0]?.message ?? '', /until its process was ended/);
+    assert.ok(logOf(world).some(({ message, plugin }) => message === 'the gateway was blocked when it ended' && plugin === 'endless'));
+    await world.restart();
+    assert.equal((await world.plugin('endless')).incidents.length, 1, 'until somebody does something about it');
+    await world.ask('plugins.disable', { id: 'endless' });
+    await world.restart();
+    assert.deepEqual((await world.plugin('endless')).incidents, []);
+    assert.equal((await world.poke('good')).payload, 'fine');
+  });
+});
