@@ -241,6 +241,8 @@ export interface HookOptions {
   /** A whole number from -1000 to 1000; a higher one is asked earlier. */
   readonly priority?: number;
   readonly timeoutMs?: number;
+  /** Only for calls of these tools, by their ids in lower case. For `before_tool_call` and `after_tool_call`. */
+  readonly matcher?: readonly string[];
 }
 export interface SessionExtension extends Contribution<'sessionExtension'> {
   /** What clients see of the state; without it, nothing. Synchronous and pure. */

@@ -55,6 +55,11 @@ export function matcherFault(matcher: readonly string[]): string | undefined {
   return name === undefined ? undefined : `has "${name}"; here the tool is called "${otherNames[name]}"`;
 }
 
+/** Names of tools differ in more than the size of their letters, so the id of one is its name in lower case. Without a matcher, all match. */
+export function isToolMatched(matcher: readonly string[] | undefined, toolName: string): boolean {
+  return matcher === undefined || matcher.includes(toolName.toLowerCase());
+}
+
 interface ContributionSpec {
   readonly summary: string;
   /** The part of it that is data; handlers stand beside it. */

@@ -21,6 +21,7 @@ export {
   contributionKinds,
   contributionRow,
   contributions,
+  isToolMatched,
   ItemName,
   matcherFault,
   rejections,

@@ -44,7 +44,9 @@ export async function resetSession<Result extends { session: Session }>(
   const { hooks } = deps;
   if (!isWatched(hooks)) return commitOnceIdle(key, deps, commit);
   const before = await identityOf(key, deps);
-  const messages = messagesOf(await readPath(deps.store, key));
+  // What was said is read only for those who want it, or how much of it there was.
+  const isWanted = hooks.has('before_reset') || hooks.has('session_end');
+  const messages = isWanted ? messagesOf(await readPath(deps.store, key)) : [];
   hooks.run('before_reset', { ...before, messages });
   const result = await commitOnceIdle(key, deps, commit);
   const { sessionId } = result.session;

@@ -1,7 +1,7 @@
 // Policies of plugins that judge a tool call before all hooks. They can only tighten: deny it, ask the operator, or narrow
 // its arguments to others that still fit the tool. They are told what the call is about as the tool sees it: real places,
 // words, hosts. One that throws, hangs or answers something else denies, and the model is told no more than that.
-import { ApprovalRequest, type JsonObject, matches, type Risk } from '@tenon/protocol';
+import { ApprovalRequest, isToolMatched, type JsonObject, matches, type Risk } from '@tenon/protocol';
 import type { ToolPolicy } from '@tenon/plugin-sdk';
 import { Type, type Static } from 'typebox';
 import { type ReportConflict, Rewrites, textOf } from '../host/conflicts.ts';
@@ -103,12 +103,7 @@ export function policiesFor(
   tool: Pick<Tool, 'name'>,
   { registry }: Pick<PluginParts, 'registry'>,
 ): readonly RegisteredItem<'toolPolicy'>[] {
-  return registry.all('toolPolicy').filter(({ item }) => isMatched(item.matcher, tool.name));
-}
-
-/** Names of tools differ in more than the size of their letters, so an id is the name in lower case. */
-export function isMatched(matcher: readonly string[] | undefined, toolName: string): boolean {
-  return matcher === undefined || matcher.includes(toolName.toLowerCase());
+  return registry.all('toolPolicy').filter(({ item }) => isToolMatched(item.matcher, tool.name));
 }
 
 /** Frozen. Rejects where the tool cannot say. */

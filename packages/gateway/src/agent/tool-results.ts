@@ -1,13 +1,12 @@
 // Middleware of plugins on the results of tools: after the call, before the result is kept, one after another in the order of
 // the plugins. Each sees what the one before it left. One that fails is passed over, on record. A call that failed stays a
 // failure: only what the tool itself gave can be made better or worse.
-import { ImageBlock, type JsonObject, matches, TextBlock } from '@tenon/protocol';
+import { ImageBlock, isToolMatched, type JsonObject, matches, TextBlock } from '@tenon/protocol';
 import { Type, type Static } from 'typebox';
 import { type ReportConflict, Rewrites, textOf } from '../host/conflicts.ts';
 import { copyPlain, freezeDeep } from '../host/plain-data.ts';
 import { takeJson } from '../host/plugin-json.ts';
 import { type PluginParts, readState } from './plugin-tools.ts';
-import { isMatched } from './tool-policies.ts';
 import type { ToolPlace } from './tools/tool.ts';
 
 const TIMEOUT_MS = 5_000;
@@ -43,7 +42,7 @@ export async function throughMiddleware<Given extends Result>(
   let current = result;
   for (const registered of plugins.registry.all('toolResultMiddleware')) {
     const { item, plugin } = registered;
-    if (!registered.isLive || !isMatched(item.matcher, toolName) || !plugins.holds(plugin, 'tools.results')) continue;
+    if (!registered.isLive || !isToolMatched(item.matcher, toolName) || !plugins.holds(plugin, 'tools.results')) continue;
     const where = { plugin, place: 'tool_result', timeoutMs: TIMEOUT_MS };
     const state = await readState(plugins, plugin, sessionKey).catch(() => undefined);
     if (!state) {

@@ -8,6 +8,9 @@ import {
   hookNames,
   hookRow,
   isHookName,
+  matcherFault,
+  matches,
+  ToolMatcher,
   type HookEvent,
   type HookName,
   type HookResult,
@@ -27,11 +30,17 @@ export interface HookRegistration<Name extends HookName> {
   readonly priority?: number;
   /** The author's wish, in whole milliseconds; the operator's word goes before it. */
   readonly timeoutMs?: number;
+  /** Only for calls of these tools; for the hooks of `matchedHooks`. */
+  readonly matcher?: readonly string[];
 }
+
+/** Hooks that a handler may take part in for some tools only. */
+export const matchedHooks: ReadonlySet<HookName> = new Set(['before_tool_call', 'after_tool_call']);
 
 export interface Registered<Name extends HookName = HookName> extends PluginPlace {
   readonly handler: HookHandler<Name>;
   readonly priority: number;
+  readonly matcher?: readonly string[];
   /** False once it was disposed: a hook that is under way skips it. */
   readonly isLive: boolean;
 }
@@ -66,11 +75,12 @@ export function createHookRegistry(operator: HookTimeouts = {}): HookRegistry {
   }
 
   return {
-    add(name, { plugin, handler, priority = 0, timeoutMs }) {
+    add(name, { plugin, handler, priority = 0, timeoutMs, matcher }) {
       const list = listOf(name);
       if (typeof handler !== 'function') throw invalid(`Handler of "${name}" of plugin "${plugin}" is not a function`);
       checkRange(`priority of "${name}" of plugin "${plugin}"`, priority, HOOK_PRIORITY_RANGE);
       if (timeoutMs !== undefined) checkRange(`timeoutMs of "${name}" of plugin "${plugin}"`, timeoutMs, HOOK_TIMEOUT_RANGE);
+      if (matcher !== undefined) checkMatcher(name, matcher);
       if (list.filter((each) => each.plugin === plugin).length >= MAX_HANDLERS_OF_A_PLUGIN) {
         throw invalid(`Plugin "${plugin}" has ${MAX_HANDLERS_OF_A_PLUGIN} handlers of "${name}" already`);
       }
@@ -80,6 +90,7 @@ export function createHookRegistry(operator: HookTimeouts = {}): HookRegistry {
         timeoutMs: operator.byHook?.[name] ?? operator.all ?? timeoutMs ?? hookRow(name).timeoutMs,
         handler: handler as HookHandler<HookName>,
         priority,
+        ...(matcher === undefined ? {} : { matcher: Object.freeze([...matcher]) }),
         order: order++,
         isLive: true,
       };
@@ -114,6 +125,12 @@ function compare(a: Entry, b: Entry): number {
   if (a.priority !== b.priority) return b.priority - a.priority;
   if (a.plugin !== b.plugin) return a.plugin < b.plugin ? -1 : 1;
   return a.order - b.order;
+}
+
+function checkMatcher(name: HookName, matcher: readonly string[]): void {
+  if (!matchedHooks.has(name)) throw invalid(`A matcher of tools is for ${[...matchedHooks].join(' and ')}, not for "${name}"`);
+  const fault = matches(ToolMatcher, matcher) ? matcherFault(matcher) : 'must be a list of ids of tools, in lower case letters';
+  if (fault) throw invalid(`The matcher of "${name}" ${fault}`);
 }
 
 function checkRange(what: string, value: number, { min, max }: { min: number; max: number }): void {

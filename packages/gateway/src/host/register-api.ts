@@ -97,12 +97,13 @@ export function createRegisterApi(load: PluginLoad, runtime: RuntimeApi, { regis
     const needs = hookNeeds(key);
     if (!mayRegister('hook', key, needs)) return;
     try {
-      const { priority, timeoutMs } = options ?? {};
+      const { priority, timeoutMs, matcher } = options ?? {};
       const undo = hookRegistry.add(name, {
         plugin,
         handler,
         ...(priority === undefined ? {} : { priority }),
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        ...(matcher === undefined ? {} : { matcher: Array.from(matcher) }),
       });
       load.accept('hook', key, needs, undo);
     } catch (error) {

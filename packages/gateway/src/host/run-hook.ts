@@ -3,6 +3,7 @@
 import {
   explain,
   hookRow,
+  isToolMatched,
   type hooks,
   matches,
   Verdict,
@@ -15,7 +16,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import type { Accept, Answer, Effect, PluginCaller } from './call-plugin.ts';
 import { type ReportConflict, Rewrites, textOf } from './conflicts.ts';
-import type { HookRegistry, Registered } from './hook-registry.ts';
+import { type HookRegistry, matchedHooks, type Registered } from './hook-registry.ts';
 import { createObserverLanes } from './observer-lanes.ts';
 import { callWithState, type StateOf } from './own-state.ts';
 import { copyPlain, freezeDeep } from './plain-data.ts';
@@ -237,7 +238,7 @@ export function createHookRunner({ registry, caller, clock, metrics, stateOf, re
   }
 
   function run(name: HookName, event: AnyEvent, signal: AbortSignal | undefined): AnyOutcome | Promise<AnyOutcome> {
-    const handlers = registry.handlers(name);
+    const handlers = matched(name, registry.handlers(name), event);
     if (handlers.length === 0) return { kind: 'done', event, by: NOBODY, failed: NOBODY };
     const row = hookRow(name);
     freezeDeep(event);
@@ -254,6 +255,13 @@ export function createHookRunner({ registry, caller, clock, metrics, stateOf, re
       run(name, event as unknown as AnyEvent, options?.signal) as HookOutcome<Name> | Promise<HookOutcome<Name>>,
     drain: lanes.drain,
   };
+}
+
+/** Those that want to know of this tool. */
+function matched(name: HookName, handlers: readonly Registered[], event: AnyEvent): readonly Registered[] {
+  if (!matchedHooks.has(name)) return handlers;
+  const { toolName } = event as { toolName: string };
+  return handlers.filter(({ matcher }) => isToolMatched(matcher, toolName));
 }
 
 /** What the trace is told of an answer that was taken. */
