@@ -74,7 +74,7 @@ test('a gate whose state cannot be read stays shut; others are passed over, on r
   const { read } = world.store;
   const broken = { ...world.store, write: world.store.write.bind(world.store), read: failingRead } as typeof world.store;
   function failingRead(...args: Parameters<typeof read>) {
-    if (args[0] === 'pluginState.ofSession') return Promise.reject(new Error('the disk is gone'));
+    if (args[0] === 'pluginState.snapshot') return Promise.reject(new Error('the disk is gone'));
     return read.apply(world.store, args);
   }
   const host = await world.open({ store: broken });

@@ -4,6 +4,7 @@
 import { GatewayError, type JsonValue } from '@tenon/protocol';
 import { Type, type Static } from 'typebox';
 import { notingWrites, type OwnWrites } from '../host/own-writes.ts';
+import { revisionsRead } from '../host/own-state.ts';
 import { takeJson } from '../host/plugin-json.ts';
 import { ResultInjection, takeInjection } from '../host/take-injection.ts';
 import { randomId } from '../kernel/ids.ts';
@@ -44,13 +45,11 @@ export interface Looked {
 export async function askLooking<Answer>(
   plugin: string,
   sessionKey: string,
-  { store, plugins }: EffectDeps,
+  { plugins }: EffectDeps,
   call: (state: (namespace: string) => JsonValue | undefined) => Answer | Promise<Answer>,
 ): Promise<{ readonly answer: Answer; readonly looked: Looked }> {
-  // Before the values: what is read may be newer than its revision, which costs a question, and never older.
-  const { states } = await store.read('pluginState.snapshot', { key: sessionKey, pluginId: plugin });
-  const revisions = new Map(states.map(({ namespace, revision }) => [namespace, revision]));
   const state = await readState(plugins, plugin, sessionKey);
+  const revisions = revisionsRead(state);
   const read = new Set<string>();
   const reading = (namespace: string): JsonValue | undefined => {
     if (typeof namespace === 'string') read.add(namespace);
@@ -79,7 +78,6 @@ export function effectsOf(
       details: { code: 'PLUGIN_FAILED', plugin },
     });
   });
-  const runId = `p${randomId()}`;
   const hasQueued = injections.length > 0 || looked.own.hasQueued;
   const wish = continueAgent === undefined && hasQueued ? wake.afterCall(plugin) : undefined;
   const hasEffect = puts.length > 0 || injections.length > 0 || continueAgent === true;
@@ -90,7 +88,7 @@ export function effectsOf(
     puts,
     seen: seen.map((namespace) => ({ namespace, ifRevision: looked.revisionOf(namespace) })),
     injections,
-    ...(continueAgent ? { run: { runId, pluginId: plugin, pluginName, asked: true } } : {}),
+    ...(continueAgent ? { run: { runId: `p${randomId()}`, pluginId: plugin, pluginName, asked: true } } : {}),
     ...(wish ? { wake: wish } : {}),
   };
 

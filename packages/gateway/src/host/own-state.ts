@@ -9,6 +9,14 @@ import { freezeDeep } from './plain-data.ts';
 
 export type ReadState = (namespace: string) => JsonValue | undefined;
 
+const NO_REVISIONS: ReadonlyMap<string, number> = new Map();
+const revisions = new WeakMap<ReadState, ReadonlyMap<string, number>>();
+
+/** The revisions that were read last for this reader, also of what was removed. Its values may be newer, and never older. */
+export function revisionsRead(read: ReadState): ReadonlyMap<string, number> {
+  return revisions.get(read) ?? NO_REVISIONS;
+}
+
 /** Undefined: the plugin keeps nothing in sessions. */
 export type StateOf = (plugin: string, sessionKey: string) => Promise<ReadState> | undefined;
 
@@ -54,8 +62,10 @@ export function createOwnStates(store: Store, registry: ContributionRegistry): O
   async function load(plugin: string, sessionKey: string): Promise<ReadState> {
     const own = open(placeOf(plugin, sessionKey));
     const began = ++own.moment;
-    const { states } = await store.read('pluginState.ofSession', { key: sessionKey, pluginId: plugin });
-    const values = new Map(states.map(({ namespace, value }) => [namespace, freezeDeep(value)]));
+    const { states } = await store.read('pluginState.snapshot', { key: sessionKey, pluginId: plugin });
+    const values = new Map<string, JsonValue>();
+    for (const { namespace, value } of states) put(values, namespace, freezeDeep(value));
+    revisions.set(own.read, new Map(states.map(({ namespace, revision }) => [namespace, revision])));
     for (const [namespace, moment] of own.written) {
       if (moment < began) own.written.delete(namespace);
       else put(values, namespace, own.values.get(namespace) ?? null);

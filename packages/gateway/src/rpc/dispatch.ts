@@ -161,15 +161,16 @@ function createContext(
   keepToSession(method, params, connection);
   const { principal } = connection;
   const slot = slotOf(method, params, principal.id, services.clock.now());
+  const keepAnswer = async <Answer>(answer: Answer) =>
+    (slot ? await services.store.write('answer.record', { answer }, slot) : answer) as Committed<Answer>;
   return {
     ...services,
     principal,
     connection,
     commit: (name, args) => services.store.write(name, args, slot) as Promise<never>,
+    keepAnswer,
     commitAnswer: <Answer>(effect: () => Promise<Answer>) =>
-      (slot
-        ? firstAnswer(slot, async () => services.store.write('answer.record', { answer: await effect() }, slot), services.store, lanes)
-        : effect()) as Promise<Committed<Answer>>,
+      (slot ? firstAnswer(slot, async () => keepAnswer(await effect()), services.store, lanes) : effect()) as Promise<Committed<Answer>>,
     commitAfter: <Answer>(effect: () => Promise<Committed<Answer>>) =>
       (slot ? firstAnswer(slot, effect, services.store, lanes) : effect()) as Promise<Committed<Answer>>,
     get actor() {

@@ -71,6 +71,8 @@ export interface RequestContext extends Services {
   readonly connection: Connection;
   /** Runs the operation and keeps its result as the answer to the idempotency key, in one commit. */
   commit<Name extends WriteName>(name: Name, args: WriteArgs<Name>): Promise<Committed<WriteResult<Name>>>;
+  /** For an answer that changes nothing: kept for a repeat where the request has a key, given as it is otherwise. */
+  keepAnswer<Answer>(answer: Answer): Promise<Committed<Answer>>;
   /** For a method whose effect lies outside the store: a repeat gets the first answer and has no effect. */
   commitAnswer<Answer>(effect: () => Promise<Answer>): Promise<Committed<Answer>>;
   /** For a commit that something goes before, such as stopping a turn: a repeat gets the first answer, and nothing is stopped again. */

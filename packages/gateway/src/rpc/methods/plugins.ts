@@ -1,6 +1,6 @@
 import { GatewayError, hookNames, type PluginDetails, type PluginInfo, type Result } from '@tenon/protocol';
 import { askUntilFresh, putsOf } from '../../agent/plugin-effects.ts';
-import { findAction, performAction } from '../../agent/session-actions.ts';
+import { changesNothing, findAction, performAction } from '../../agent/session-actions.ts';
 import { descriptorsFor } from '../../agent/ui-descriptors.ts';
 import type { PluginHost, PluginInfo as HostedPlugin } from '../../host/plugin-host.ts';
 import type { Committed, Handlers, RequestContext } from '../handler.ts';
@@ -44,7 +44,7 @@ export const pluginHandlers = {
   },
 
   'plugins.sessionAction': ({ pluginId, actionId, sessionKey, payload }, context) => {
-    const { commit, commitAfter, clock, plugins, principal, store, turns, lanes, wake } = context;
+    const { commit, commitAfter, keepAnswer, clock, plugins, principal, store, turns, lanes, wake } = context;
     const running = turns.running(sessionKey);
     const request = {
       pluginId,
@@ -62,7 +62,9 @@ export const pluginHandlers = {
       const answer = await lanes.run(`action\n${pluginId}\n${sessionKey}`, () =>
         askUntilFresh(async () => {
           const { looked, act } = await performAction(registered, request, { store, plugins: host, wake }, clock.now());
-          return { looked, commit: () => commit('plugins.act', act) as Promise<Committed<ActionAnswer>> };
+          // Most presses only ask: what changes nothing waits for no disk.
+          const settle = () => (changesNothing(act) ? keepAnswer(act.answer) : commit('plugins.act', act));
+          return { looked, commit: () => settle() as Promise<Committed<ActionAnswer>> };
         }),
       );
       if ('runId' in answer) turns.accepted(sessionKey);
