@@ -141,6 +141,25 @@ export type Enqueued =
       readonly sessionKey: string;
       readonly reason: string;
     };
+export interface ApprovalQuestion {
+  readonly sessionKey: string;
+  /** Up to 80 characters. */
+  readonly title: string;
+  readonly description: string;
+  /** Once or not at all, if nothing is said; `deny` is always possible. */
+  readonly allowedDecisions?: readonly Decision[];
+  /** The operator's own limit, `approvals.expireMs`, stands above it. */
+  readonly timeoutMs?: number;
+  readonly idempotencyKey?: string;
+}
+/** Nobody answered in time: `deny` by `timeout`. Somebody said "always" to the same question before: `allow-always` by `rule`. */
+export type ApprovalOutcome =
+  | {
+      readonly ok: true;
+      readonly decision: Decision;
+      readonly by: 'person' | 'rule' | 'timeout';
+    }
+  | Refused;
 /** What happens next in a session. */
 export interface SessionWorkflow {
   /** Told to the agent once, in the next turn of the session. Needs the grant `prompt.inject`. */
@@ -166,6 +185,12 @@ export interface SessionWorkflow {
         readonly ok: true;
       }
     | Refused;
+  /**
+   * Asks the operator, on every surface, and waits for the answer. A question is known by its `idempotencyKey` in its conversation:
+   * asked again, also after a restart, it is the same one, and an answer that was given is given again. Without the key it is
+   * withdrawn when this load of the plugin ends. Needs the grant `approvals.request`.
+   */
+  requestApproval(request: ApprovalQuestion): Promise<ApprovalOutcome>;
   /** A turn at a later time. Needs the grant `turns.schedule`. This gateway keeps no schedules yet: `unavailable`. */
   scheduleSessionTurn(turn: ScheduledTurn): Promise<ScheduleOutcome>;
   /** Takes turns back that this plugin has scheduled. Needs the grant `turns.schedule`. */

@@ -567,6 +567,7 @@ const goodArguments: Record<GrantedCall, unknown[]> = {
   'session.workflow.enqueueNextTurnInjection': [{ sessionKey: SESSION, text: 'x' }],
   'session.workflow.continueAgent': [{ sessionKey: SESSION, force: true }],
   'session.workflow.notifyActionRequired': [{ sessionKey: SESSION, title: 'x' }],
+  'session.workflow.requestApproval': [{ sessionKey: SESSION, title: 'x', description: 'y' }],
   'session.workflow.scheduleSessionTurn': [{ sessionKey: SESSION, message: 'x', delayMs: 1 }],
   'session.workflow.unscheduleSessionTurnsByTag': [{ sessionKey: SESSION, tag: 'x' }],
   'session.workflow.sendSessionAttachment': [{ sessionKey: SESSION, files: [{ path: 'x' }] }],
@@ -603,7 +604,7 @@ test('every late call without its grant is refused, with it done, and refused ag
     const refused = await call();
     assert.ok(isRefused(refused), place);
     assert.match(refused?.reason ?? '', /^not-granted/, place);
-    assert.deepEqual([world.said, world.required, world.continued, world.emitted], [[], [], [], []], place);
+    assert.deepEqual([world.said, world.required, world.continued, world.emitted, world.questions], [[], [], [], [], []], place);
 
     await host.grant('one', [grant], { by });
     const granted = await call();

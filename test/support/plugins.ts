@@ -10,6 +10,7 @@ import { createHookRegistry, type HookRegistry } from '../../packages/gateway/sr
 import { openPlugins } from '../../packages/gateway/src/host/open-plugins.ts';
 import type { OwnEvent } from '../../packages/gateway/src/host/plugin-api.ts';
 import type { PluginHost, PluginHostOptions } from '../../packages/gateway/src/host/plugin-host.ts';
+import type { PersonQuestion } from '../../packages/gateway/src/host/plugin-questions.ts';
 import { createHookRunner, type HookRunner } from '../../packages/gateway/src/host/run-hook.ts';
 import { type Clock, systemClock } from '../../packages/gateway/src/kernel/clock.ts';
 import { createMetrics } from '../../packages/gateway/src/kernel/metrics.ts';
@@ -68,6 +69,7 @@ export interface HostWorld extends AsyncDisposable {
   readonly required: EventPayload<'action.required'>[];
   readonly said: RunStream[];
   readonly emitted: OwnEvent[];
+  readonly questions: PersonQuestion[];
   readonly logged: Record<string, unknown>[];
   /** What plugins noted. */
   readonly notes: unknown[];
@@ -89,6 +91,7 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
   const required: EventPayload<'action.required'>[] = [];
   const said: RunStream[] = [];
   const emitted: OwnEvent[] = [];
+  const questions: PersonQuestion[] = [];
   const logged: Record<string, unknown>[] = [];
   const continued: unknown[] = [];
   const log = pino({ level: 'debug', base: null, messageKey: 'message' }, { write: (text: string) => logged.push(JSON.parse(text)) });
@@ -110,6 +113,7 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
     required,
     said,
     emitted,
+    questions,
     logged,
     notes,
     continued,
@@ -130,6 +134,10 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
           actionRequired: (payload) => required.push(payload),
           said: (event) => said.push(event),
           event: (event) => emitted.push(event),
+        },
+        askPerson: (question) => {
+          questions.push(question);
+          return Promise.resolve({ kind: 'decided', decision: 'allow-once', by: 'person' });
         },
         continueAgent: (request) => {
           continued.push(request);

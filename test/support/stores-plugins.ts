@@ -37,6 +37,18 @@ const granted = { pluginId: plugin, grant: 'tools.register', treeHash: 'hash-1',
 
 const acted = { ...ofPlugin, drafts: [note('a plugin says')], at };
 
+const asked = {
+  ...ofPlugin,
+  askId: 'ask\u0000',
+  agentId: 'main',
+  title: 'May I?',
+  reason: 'because',
+  digest: 'of the question',
+  allowed: ['allow-once' as const, 'deny' as const],
+  expiresAt: at + 1_000,
+  at,
+};
+
 export const pluginScript: readonly Step[] = [
   ['write', 'pluginState.put', { ...state, value: { on: true }, at }],
   ['write', 'injections.enqueue', queued('too-soon')],
@@ -50,6 +62,10 @@ export const pluginScript: readonly Step[] = [
   ['read', 'pluginState.ofSession', { key }],
   ['read', 'pluginState.ofSession', { key, pluginId: plugin }],
   ['read', 'pluginState.ofSession', { key, pluginId: 'none' }],
+  ['write', 'approvals.askForPlugin', asked],
+  ['write', 'approvals.askForPlugin', asked],
+  ['write', 'approvals.askForPlugin', { ...asked, digest: 'another' }],
+  ['write', 'approvals.voidFor', { ofPlugin: plugin, at }],
   ['write', 'pluginState.remove', { ...state, ifRevision: 9, at }],
   ['write', 'pluginState.remove', { ...state, ifRevision: 1, at }],
   ['write', 'pluginState.remove', { ...state, at }],

@@ -32,6 +32,8 @@ export type {
 export { definePluginEntry, type PluginEntry } from './define-plugin.ts';
 export type {
   AgentEvents,
+  ApprovalOutcome,
+  ApprovalQuestion,
   Emitted,
   Enqueued,
   GatewayEvents,

@@ -33,15 +33,18 @@ export const Approval = Type.Object(
   {
     id: RandomId,
     sessionKey: SessionKey,
-    runId: RunId,
-    callId: ToolCallId,
+    /** Of a call of a tool; a question that a plugin asks by itself has none. */
+    runId: Type.Optional(RunId),
+    callId: Type.Optional(ToolCallId),
     agentId: OwnerId,
-    toolName: Type.String(),
+    toolName: Type.Optional(Type.String()),
+    /** Who wants it asked, where that is a plugin. */
+    pluginId: Type.Optional(OwnerId),
     /** The question. */
     title: DisplayText,
     /** Who stopped it and why. */
     reason: DisplayText,
-    risk: Risk,
+    risk: Type.Optional(Risk),
     /** For a program: its words, one by one. */
     argv: Type.Optional(Type.Array(Type.String())),
     /** Where it would run. */
@@ -71,6 +74,7 @@ export const ApprovalRule = Type.Object(
   {
     id: RandomId,
     agentId: OwnerId,
+    /** Or `plugin:<id>`, for a question of that plugin. */
     toolName: Type.String(),
     digest: Type.String(),
     /** What is allowed, as it was shown. */

@@ -202,13 +202,14 @@ public struct AgentInfo: Codable, Hashable, Sendable {
 public struct Approval: Codable, Hashable, Sendable {
     public let id: String
     public let sessionKey: SessionKey
-    public let runId: String
-    public let callId: String
+    public let runId: String?
+    public let callId: String?
     public let agentId: String
-    public let toolName: String
+    public let toolName: String?
+    public let pluginId: String?
     public let title: String
     public let reason: String
-    public let risk: Risk
+    public let risk: Risk?
     public let argv: [String]?
     public let cwd: String?
     public let env: [String: String]?
@@ -226,13 +227,14 @@ public struct Approval: Codable, Hashable, Sendable {
     public init(
         id: String,
         sessionKey: SessionKey,
-        runId: String,
-        callId: String,
+        runId: String? = nil,
+        callId: String? = nil,
         agentId: String,
-        toolName: String,
+        toolName: String? = nil,
+        pluginId: String? = nil,
         title: String,
         reason: String,
-        risk: Risk,
+        risk: Risk? = nil,
         argv: [String]? = nil,
         cwd: String? = nil,
         env: [String: String]? = nil,
@@ -253,6 +255,7 @@ public struct Approval: Codable, Hashable, Sendable {
         self.callId = callId
         self.agentId = agentId
         self.toolName = toolName
+        self.pluginId = pluginId
         self.title = title
         self.reason = reason
         self.risk = risk

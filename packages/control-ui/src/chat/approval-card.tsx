@@ -243,7 +243,15 @@ function Facts({ approval, session, rule }: ApprovalCardProps): ReactNode {
         </Fact>
       )}
       <Fact name="Who asks">
-        <b>{visible(approval.agentId)}</b> through <code>{visible(approval.toolName)}</code>
+        {approval.toolName === undefined ? (
+          <>
+            The plugin <b>{visible(approval.pluginId ?? '')}</b>
+          </>
+        ) : (
+          <>
+            <b>{visible(approval.agentId)}</b> through <code>{visible(approval.toolName)}</code>
+          </>
+        )}
         {session && (
           <>
             {' in '}
@@ -257,7 +265,7 @@ function Facts({ approval, session, rule }: ApprovalCardProps): ReactNode {
       <Fact name="Stopped by">
         <VisibleText text={approval.reason} />
       </Fact>
-      <Fact name="Risk">{riskWords[approval.risk]}</Fact>
+      {approval.risk !== undefined && <Fact name="Risk">{riskWords[approval.risk]}</Fact>}
       {rule && (
         <Fact name="Rule">
           Added by {visible(rule.createdBy)}, <code>{visible(rule.id)}</code>
@@ -277,7 +285,7 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
 }
 
 function RuleToAdd({ approval }: { readonly approval: Approval }): ReactNode {
-  const parts = [`allow  ${visible(approval.toolName)}  by ${visible(approval.agentId)}`];
+  const parts = [`allow  ${visible(approval.toolName ?? `plugin:${approval.pluginId}`)}  by ${visible(approval.agentId)}`];
   if (approval.cwd !== undefined) parts.push(`cwd ${visible(approval.cwd)}`);
   return (
     <section className="rule-to-add">

@@ -48,7 +48,7 @@ class Rows {
 
   constructor(sources: ItemSources) {
     this.#sources = sources;
-    this.#approvals = Map.groupBy(sources.approvals, (approval) => approval.callId);
+    this.#approvals = Map.groupBy(sources.approvals, (approval) => approval.callId ?? '');
     this.#ended = Map.groupBy(sources.chat.ended, (ended) => ended.after);
   }
 

@@ -11,6 +11,8 @@ import type { StoredEvent } from '../store/stream.ts';
 export interface Approvals {
   /** Asks, or finds that this was asked before, and resolves with the decision; pending only when the signal ended the waiting. */
   ask(question: WriteArgs<'approvals.request'>, signal: AbortSignal): Promise<Approval>;
+  /** The same for a question that a plugin asks by itself; `always` where a rule of the operator answers it. */
+  askForPlugin(question: WriteArgs<'approvals.askForPlugin'>, signal: AbortSignal): Promise<{ approval: Approval } | { always: true }>;
   /** From the store, after the commit. */
   committed(batch: readonly StoredEvent[]): void;
   /** Whether somebody asked for the rule that allows exactly this. */
@@ -45,6 +47,15 @@ export function createApprovals({ store, clock, log }: { store: Store; clock: Cl
   async function ask(question: WriteArgs<'approvals.request'>, signal: AbortSignal): Promise<Approval> {
     const { approval } = await store.write('approvals.request', question);
     faultpoint('approval.asked');
+    return answerTo(approval, signal);
+  }
+
+  async function askForPlugin(question: WriteArgs<'approvals.askForPlugin'>, signal: AbortSignal) {
+    const asked = await store.write('approvals.askForPlugin', question);
+    return 'always' in asked ? asked : { approval: await answerTo(asked.approval, signal) };
+  }
+
+  async function answerTo(approval: Approval, signal: AbortSignal): Promise<Approval> {
     mayExpire = true;
     let current = approval;
     while (current.state === 'pending' && !signal.aborted) {
@@ -82,6 +93,7 @@ export function createApprovals({ store, clock, log }: { store: Store; clock: Cl
 
   return {
     ask,
+    askForPlugin,
     committed(batch) {
       for (const { event, payload } of batch) {
         if (event === 'approval.requested') mayExpire = true;

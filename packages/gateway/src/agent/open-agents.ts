@@ -26,6 +26,7 @@ import { type Composer, createComposer } from './composer.ts';
 import { continueAgent } from './continue-agent.ts';
 import { createEventFollowers, type EventFollowers } from './follow-events.ts';
 import { injectorsOf, type PluginParts, pluginTools } from './plugin-tools.ts';
+import { askPerson } from './plugin-questions.ts';
 import { createTurnQueue, type TurnQueue } from './queue.ts';
 import type { ExecPolicy } from './tools/exec-policy.ts';
 import type { Tool } from './tools/tool.ts';
@@ -76,7 +77,10 @@ export interface AgentParts {
   /** Ends the background jobs of a session. */
   readonly endJobs: (sessionKey: string) => void;
   /** What the host of the plugins is made with. */
-  readonly forPlugins: Pick<PluginHostOptions, 'hookRegistry' | 'caller' | 'counts' | 'activity' | 'reservedTools' | 'continueAgent'>;
+  readonly forPlugins: Pick<
+    PluginHostOptions,
+    'hookRegistry' | 'caller' | 'counts' | 'activity' | 'reservedTools' | 'continueAgent' | 'askPerson'
+  >;
   /** From now on turns use what they have registered. */
   usePlugins(plugins: PluginParts): void;
   /** What a plugin says in a stream of its own: to whoever watches. */
@@ -247,6 +251,7 @@ export function openAgents(options: AgentOptions): AgentParts {
       counts,
       activity,
       reservedTools: tools.tools.map(({ name }) => name),
+      askPerson: (question, signal) => askPerson(question, signal, { store, clock, approvals, maxWaitMs: settings['approvals.expireMs'] }),
       continueAgent: (request) => continueAgent(request, { store, clock, turns, nameOf: (id) => plugins?.get(id)?.name ?? id }),
     },
     usePlugins(opened) {

@@ -123,6 +123,7 @@ function questionOf(turn: Turn, { tool, callId, asked }: Wanted, prepared: Prepa
     callId,
     agentId: agent.id,
     toolName: tool.name,
+    ...(asked ? { pluginId: asked.plugin } : {}),
     title: (asked?.title ?? prepared.question).slice(0, 512),
     reason: (asked ? `${asked.plugin}: ${asked.description}` : said.reason).slice(0, 512),
     risk: prepared.risk,
@@ -131,7 +132,8 @@ function questionOf(turn: Turn, { tool, callId, asked }: Wanted, prepared: Prepa
     digest,
     principal,
     allowed: asked ? pluginDecisions(asked) : ['allow-once' as const, 'allow-always' as const, 'deny' as const],
-    expiresAt: at + (asked ? (asked.timeoutMs ?? PLUGIN_TIMEOUT_MS) : deps.bounds.approvalMs),
+    // What the operator has set stands above what a plugin wants.
+    expiresAt: at + Math.min(asked ? (asked.timeoutMs ?? PLUGIN_TIMEOUT_MS) : deps.bounds.approvalMs, deps.bounds.approvalMs),
     at,
   };
 }

@@ -93,9 +93,19 @@ async function admit(turn: Turn, prompt: Prompt, call: OpenCall, asked: readonly
   if ('refused' in passed) return refusal(passed.refused, passed.outcome && { outcome: passed.outcome });
   const { args, approval } = passed;
 
+  // Not asked is not allowed: a plugin that may not ask cannot say yes by that.
+  if (approval && mayNotAsk(turn, approval.plugin))
+    return refusal(`Blocked by ${approval.plugin}: it wants the operator to be asked, and has not been granted approvals.request`, {
+      outcome: 'blocked',
+    });
+
   const permitted = await permit(turn, { tool, callId: call.callId, args, asked: approval });
   if ('refused' in permitted) return refusal(permitted.refused, permitted.outcome && { outcome: permitted.outcome });
   return { tool, args, prepared: permitted };
+}
+
+function mayNotAsk({ deps: { plugins } }: Turn, plugin: string): boolean {
+  return plugins?.get(plugin) !== undefined && !plugins.holds(plugin, 'approvals.request');
 }
 
 /** Marked as started where that matters, then run. */

@@ -247,6 +247,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         // Again: it may have been loaded anew meanwhile, with what the store had then.
         takeAway(id, grants);
         if (grants.includes('services.run')) await plugin.services?.stop();
+        if (grants.includes('approvals.request')) await store.write('approvals.voidFor', { ofPlugin: id, at: clock.now() });
         changed();
         return shown(plugin);
       });

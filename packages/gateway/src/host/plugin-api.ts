@@ -24,6 +24,7 @@ import { createLaterCalls } from './later-calls.ts';
 import { noteQueued } from './own-writes.ts';
 import type { PluginLoad } from './plugin-load.ts';
 import { takeJson } from './plugin-json.ts';
+import { createRequestApproval, type QuestionDeps } from './plugin-questions.ts';
 import { runAsHost } from './plugin-scope.ts';
 import type { RunContexts } from './run-context.ts';
 import { createSessionState, type SessionStateDeps } from './session-state.ts';
@@ -37,7 +38,7 @@ export interface OwnEvent {
   readonly payload: PluginEvent;
 }
 
-export interface PluginApiDeps extends SessionStateDeps {
+export interface PluginApiDeps extends SessionStateDeps, QuestionDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly runContexts: RunContexts;
@@ -232,7 +233,13 @@ export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): Runtime
     logger: createLogger(load, deps),
     session: {
       state: createSessionState(load, deps),
-      workflow: { enqueueNextTurnInjection, continueAgent, notifyActionRequired, ...createLaterCalls(load, deps) },
+      workflow: {
+        enqueueNextTurnInjection,
+        continueAgent,
+        notifyActionRequired,
+        requestApproval: createRequestApproval(load, deps),
+        ...createLaterCalls(load, deps),
+      },
     },
     agent: { events: { emitAgentEvent } },
     gateway: { emit },

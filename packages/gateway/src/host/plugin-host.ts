@@ -19,6 +19,7 @@ import type { PluginActivity } from './plugin-activity.ts';
 import type { PluginFaults } from './plugin-faults.ts';
 import type { Incident } from './plugin-incidents.ts';
 import type { Registration } from './plugin-load.ts';
+import type { AskedPerson, PersonQuestion } from './plugin-questions.ts';
 import type { ServiceState } from './plugin-services.ts';
 import type { WatchOptions } from './plugin-watchdog.ts';
 
@@ -139,6 +140,8 @@ export interface PluginHostOptions {
     readonly sessionKey: string;
     readonly force: boolean;
   }) => Promise<{ readonly ok: true; readonly runId?: string } | Refused>;
+  /** Asks the operator and waits, until the signal says that nobody waits any more. The host has looked at grant and input. */
+  readonly askPerson: (question: PersonQuestion, signal: AbortSignal) => Promise<AskedPerson>;
   /** Who owns files; for tests. */
   readonly uid?: number;
 }

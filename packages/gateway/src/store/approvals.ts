@@ -8,9 +8,17 @@ import { all, change, type Dialect, emit, one, type Operation, raw, refuse, type
 import type { Approval, ApprovalRule, Decision } from '@tenon/protocol';
 
 /** All that a question shows. */
-type Shown = Pick<Approval, 'agentId' | 'callId' | 'toolName' | 'title' | 'reason' | 'risk' | 'argv' | 'cwd' | 'env' | 'args' | 'allowed'>;
+type Shown = Pick<
+  Approval,
+  'agentId' | 'pluginId' | 'callId' | 'toolName' | 'title' | 'reason' | 'risk' | 'argv' | 'cwd' | 'env' | 'args' | 'allowed'
+>;
 
-export type ApprovalRequest = Shown & Pick<Approval, 'runId' | 'digest' | 'principal' | 'expiresAt'>;
+/** The run of a question that belongs to none. */
+export const NO_RUN = '';
+
+export type ApprovalRequest = Shown &
+  Required<Pick<Approval, 'runId' | 'callId' | 'toolName' | 'risk'>> &
+  Pick<Approval, 'digest' | 'principal' | 'expiresAt'>;
 
 /** Asks once for the same thing of the same call: an earlier question, also an answered one, is given back. */
 export function* requestApproval(
@@ -65,7 +73,7 @@ export function* resolveApproval(
   if (decision === 'allow-always') yield* insertRule(approval, by, at);
   yield* announceSettled(row as Row, at);
   yield* settleStatus(approval.sessionKey, at);
-  const { sessionKey, runId, toolName, digest } = approval;
+  const { sessionKey, runId = null, toolName = ruleNameOf(approval), digest } = approval;
   yield* appendAudit(
     { actor: by, action: 'approvals.resolve', target: id, details: { decision, sessionKey, runId, toolName, digest }, at },
     dialect,
@@ -92,12 +100,12 @@ export function* expireApprovals(args: { at: number }, dialect: Dialect): Operat
   return { approvals, more: due.length === STEP };
 }
 
-/** Makes the pending questions of a run or of a credential void. */
+/** Makes the pending questions of a run or of a credential void, those that a plugin asks by itself, or one. */
 export function* voidApprovals(
-  args: ({ principal: string; runId?: undefined } | { runId: string; principal?: undefined }) & { at: number },
+  args: { principal?: string; runId?: string; ofPlugin?: string; id?: string; at: number },
   dialect: Dialect,
 ): Operation<{ approvals: Approval[] }> {
-  const whose = args.runId === undefined ? sql`principal = ${args.principal}` : sql`run_id = ${args.runId}`;
+  const whose = whoseAre(args);
   const keys = yield* all<{ session_key: string }>(sql`select session_key from approvals where state = 'pending' and ${whose}`);
   if (keys.length === 0) return { approvals: [] };
   return {
@@ -109,6 +117,13 @@ export function* voidApprovals(
       dialect,
     ),
   };
+}
+
+function whoseAre({ principal, runId, ofPlugin, id }: { principal?: string; runId?: string; ofPlugin?: string; id?: string }): Sql {
+  if (id !== undefined) return sql`id = ${id}`;
+  if (runId !== undefined) return sql`run_id = ${runId}`;
+  if (ofPlugin !== undefined) return sql`run_id = ${NO_RUN} and principal = ${ruleNameOf({ pluginId: ofPlugin })}`;
+  return sql`principal = ${principal ?? ''}`;
 }
 
 /** As `voidApprovals`, for a session that the caller has locked and whose status it settles itself. */
@@ -151,7 +166,7 @@ function* announceSettled(row: Row, at: number): Operation<void> {
 }
 
 function* insertRule(approval: Approval, by: string, at: number): Operation<void> {
-  const { agentId, toolName, digest, title, args } = approval;
+  const { agentId, toolName = ruleNameOf(approval), digest, title, args } = approval;
   yield* change(sql`
     insert into approval_rules (id, agent_id, tool_name, digest, shown, created_at, created_by)
     values (${randomId()}, ${agentId}, ${toolName}, ${digest}, ${JSON.stringify({ title, args })}, ${at}, ${by})
@@ -232,11 +247,16 @@ export function idText(id: string): string {
   return JSON.stringify(id);
 }
 
-function toApproval(row: Row): Approval {
+/** Who asks the question of a plugin, and what a rule for it stands under. */
+export function ruleNameOf({ pluginId = '' }: Pick<Approval, 'pluginId'>): string {
+  return `plugin:${pluginId}`;
+}
+
+export function toApproval(row: Row): Approval {
   return {
     id: row.id as string,
     sessionKey: row.session_key as string,
-    runId: row.run_id as string,
+    ...(row.run_id === NO_RUN ? {} : { runId: row.run_id as string }),
     ...(JSON.parse(row.shown as string) as Shown),
     digest: row.digest as string,
     principal: row.principal as string,

@@ -38,6 +38,7 @@ import { exportEntries, getEntry, lastAnswerOf, readPath, readTree } from './ent
 import { countInjections, enqueueInjection, injectionsOfRun, listInjections, removeInjections } from './injections.ts';
 import { continueRun, endAndWake, handleAndWake, listWaiting, wakeSession } from './continuations.ts';
 import { commitAction } from './plugin-actions.ts';
+import { askForPlugin } from './plugin-questions.ts';
 import { commitState, getState, listStates, putState, removeState, snapshotOf, statesOfSession } from './plugin-state.ts';
 import { forgetPlugin, grantPlugin, listGrants, listSettings, revokeGrant, setConfig, setEnabled } from './plugins.ts';
 import { countRows, probe, sweep } from './retention.ts';
@@ -68,6 +69,7 @@ export const writes = {
   'calls.start': startCall,
   'calls.finish': finishCall,
   'approvals.request': requestApproval,
+  'approvals.askForPlugin': askForPlugin,
   'approvals.resolve': resolveApproval,
   'approvals.expire': expireApprovals,
   'approvals.voidFor': voidApprovals,

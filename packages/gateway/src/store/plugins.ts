@@ -1,5 +1,6 @@
 // What the operator has decided about plugins: what they may do, whether they are on, and how they are set up. Every change
 // is in the audit log; the values of a configuration are not.
+import { voidApprovals } from './approvals.ts';
 import { appendAudit } from './audit.ts';
 import { all, change, type Dialect, joinSql, one, type Operation, refuse, type Row, sql } from './sql.ts';
 import type { JsonObject } from '@tenon/protocol';
@@ -141,6 +142,8 @@ export function* forgetPlugin(
     details.states = yield* change(sql`delete from plugin_state where plugin_id = ${pluginId} and session_key in (${keys})`);
     details.injections = yield* change(sql`delete from injections where plugin_id = ${pluginId} and session_key in (${keys})`);
   }
+  // Nobody waits for the answer any more.
+  yield* voidApprovals({ ofPlugin: pluginId, at }, dialect);
   if (!args.keepDecisions) {
     details.decisions += yield* change(sql`delete from plugin_grants where plugin_id = ${pluginId}`);
     details.decisions += yield* change(sql`delete from plugin_settings where plugin_id = ${pluginId}`);

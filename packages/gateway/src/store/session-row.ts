@@ -92,7 +92,7 @@ export function* settleStatus(key: string, at: number, otherwise?: 'idle' | 'fai
   const found = yield* one<{ status: string; work: string }>(sql`
     select status, case
       when exists (select 1 from runs where session_key = ${key} and state = 'running') then
-        case when exists (select 1 from approvals where session_key = ${key} and state = 'pending') then 'waiting' else 'running' end
+        case when exists (select 1 from approvals where session_key = ${key} and state = 'pending' and run_id <> '') then 'waiting' else 'running' end
       when exists (select 1 from runs where session_key = ${key} and state = 'queued') then 'queued'
       else '' end as work
     from sessions where key = ${key}`);

@@ -56,7 +56,7 @@ export async function createTestHost(plugin: PluginEntry, options: TestHostOptio
 
   /** Whoever asked is told; a test that is over has nobody who asks. */
   async function answer({ id: approvalId, title, toolName }: Approval): Promise<void> {
-    const decision = typeof approve === 'function' ? approve({ title, tool: toolName }) : approve;
+    const decision = typeof approve === 'function' ? approve({ title, ...(toolName === undefined ? {} : { tool: toolName }) }) : approve;
     await call('approvals.resolve', { id: approvalId, decision }).catch((error: Error) => keep(warnings, { message: error.message }));
   }
 

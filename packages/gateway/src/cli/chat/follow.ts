@@ -60,7 +60,7 @@ const MOST_REMEMBERED = 200;
 export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions): Follower {
   const running = new Set<string>();
   /** The id of a question → its run. */
-  const asked = new Map<string, string>();
+  const asked = new Map<string, string | undefined>();
   /** Runs in which a question was denied, and those that ended with it. */
   const deniedRuns = createMemory();
   const toldRuns = createMemory();

@@ -8,22 +8,25 @@ import { safeLines } from './text.ts';
 type Style = Output['style'];
 
 export function questionLines(approval: Approval, style: Style, now: number): string[] {
-  const rows: [name: string, lines: readonly string[]][] = [
-    ['why', safeLines(approval.reason)],
-    ['risk', [`${approval.risk}: ${risks[approval.risk]}`]],
-  ];
+  const rows: [name: string, lines: readonly string[]][] = [['why', safeLines(approval.reason)]];
+  if (approval.risk !== undefined) rows.push(['risk', [`${approval.risk}: ${risks[approval.risk]}`]]);
   if (approval.argv) rows.push(['program', approval.argv.flatMap((word, index) => indexed(index, word))]);
   if (approval.cwd !== undefined) rows.push(['folder', safeLines(approval.cwd)]);
   const env = Object.entries(approval.env ?? {});
   if (env.length > 0) rows.push(['env', env.flatMap(([name, value]) => hanging(`+ ${safeOne(name)}=`, value))]);
-  const rest = notShownYet(approval);
+  const rest = approval.toolName === undefined ? undefined : notShownYet(approval);
   if (rest !== undefined) rows.push(['args', argLines(rest)]);
-  rows.push(['asked by', [`${safeOne(approval.toolName)} of agent ${safeOne(approval.agentId)} in ${safeOne(approval.sessionKey)}`]]);
+  rows.push(['asked by', [`${askerOf(approval)} in ${safeOne(approval.sessionKey)}`]]);
   rows.push(['for', [safeOne(approval.principal)]]);
   if (approval.state === 'pending') rows.push(['time left', [`${spell(approval.expiresAt - now)}, then it is denied`]]);
   else rows.push(['state', [stateText(approval)]]);
   rows.push(['id', [approval.id]]);
   return [style('bold', style('yellow', `? ${safeOne(approval.title)}`)), ...labelled(rows, style)];
+}
+
+function askerOf({ toolName, pluginId, agentId }: Approval): string {
+  if (toolName === undefined) return `plugin ${safeOne(pluginId ?? '')}`;
+  return `${safeOne(toolName)} of agent ${safeOne(agentId)}`;
 }
 
 /** The answers that this question takes, as they are typed. */

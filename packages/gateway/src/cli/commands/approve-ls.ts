@@ -31,7 +31,7 @@ export const approveLs = defineCommand({
         [
           { title: 'ID', cell: (row) => shortId(row.id) },
           { title: 'QUESTION', cell: (row) => visible(row.title), flexible: true },
-          { title: 'RISK', cell: (row) => row.risk },
+          { title: 'RISK', cell: (row) => row.risk ?? (row.pluginId === undefined ? '' : `asked by ${visible(row.pluginId)}`) },
           { title: 'SESSION', cell: (row) => visible(row.sessionKey) },
           { title: 'STATE', cell: when },
         ],
