@@ -7366,17 +7366,20 @@ public struct HooksTraceRecordResult: Codable, Hashable, Sendable {
     public let recording: Bool
     public let turnsLeft: Int?
     public let until: Int?
+    public let seq: Int
 
     public init(
         sessionKey: SessionKey,
         recording: Bool,
         turnsLeft: Int? = nil,
-        until: Int? = nil
+        until: Int? = nil,
+        seq: Int
     ) {
         self.sessionKey = sessionKey
         self.recording = recording
         self.turnsLeft = turnsLeft
         self.until = until
+        self.seq = seq
     }
 }
 

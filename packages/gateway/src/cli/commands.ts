@@ -26,13 +26,16 @@ import { logs } from './commands/logs.ts';
 import { modelLs } from './commands/model-ls.ts';
 import { modelProbe } from './commands/model-probe.ts';
 import { overview } from './commands/overview.ts';
+import { pluginConfig } from './commands/plugin-config.ts';
 import { pluginDisable } from './commands/plugin-disable.ts';
 import { pluginEnable } from './commands/plugin-enable.ts';
 import { pluginGrant } from './commands/plugin-grant.ts';
+import { pluginHooks } from './commands/plugin-hooks.ts';
 import { pluginInspect } from './commands/plugin-inspect.ts';
 import { pluginLs } from './commands/plugin-ls.ts';
 import { pluginReload } from './commands/plugin-reload.ts';
 import { pluginRevoke } from './commands/plugin-revoke.ts';
+import { pluginTrace } from './commands/plugin-trace.ts';
 import { restore } from './commands/restore.ts';
 import { run } from './commands/run.ts';
 import { sessionBranch } from './commands/session-branch.ts';
@@ -102,6 +105,9 @@ export const commands: readonly CommandSpec[] = [
   pluginReload,
   pluginGrant,
   pluginRevoke,
+  pluginConfig,
+  pluginHooks,
+  pluginTrace,
   usage,
   events,
   logs,
@@ -132,7 +138,7 @@ export const groups: Readonly<Record<string, string>> = {
   agent: 'The agents',
   model: 'The models: list, try',
   tool: 'The tools of the agents',
-  plugin: 'Plugins: list, look into, switch on and off, grant',
+  plugin: 'Plugins: list, look into, switch on and off, grant, set up, trace',
   token: 'Credentials for clients: make, list, revoke',
   device: 'Paired devices and requests to pair',
   config: 'Settings of tenon.toml: show and change',

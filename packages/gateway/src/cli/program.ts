@@ -111,7 +111,9 @@ async function optionsOf(spec: CommandSpec): Promise<Readonly<Record<string, Opt
 function addOptions(command: Command, table: Readonly<Record<string, OptionSpec>>): void {
   for (const [name, spec] of Object.entries(table)) {
     const option = new Option(`${spec.short ? `-${spec.short}, ` : ''}--${kebab(name)}${spec.value ? ` ${spec.value}` : ''}`, spec.summary);
-    if (spec.list) option.argParser((text, before: string | undefined) => (before === undefined ? text : `${before},${text}`));
+    const joint = spec.list === true ? ',' : spec.list;
+    if (joint !== undefined)
+      option.argParser((text, before: string | undefined) => (before === undefined ? text : `${before}${joint}${text}`));
     command.addOption(option);
   }
 }

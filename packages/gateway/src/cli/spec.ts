@@ -13,8 +13,8 @@ export interface OptionSpec<Value = unknown> extends Typed<Value> {
   /** `<n>`, or `[n]` if the value may be left out; without it the option is a switch. */
   readonly value?: string;
   readonly short?: string;
-  /** Given several times, the values are joined with commas. */
-  readonly list?: true;
+  /** Given several times, the values are joined with commas, or with this. */
+  readonly list?: true | '\n';
 }
 
 export interface SwitchSpec extends OptionSpec<boolean> {

@@ -13,6 +13,11 @@ export function list(value: string, summary: string, choices?: OptionSpec['choic
   return { summary, value, list: true, parse: splitList, ...(choices ? { choices } : {}) };
 }
 
+/** May be given several times; commas are part of the value. */
+export function repeated(value: string, summary: string): OptionSpec<string[]> {
+  return { summary, value, list: '\n', parse: (given) => given.split('\n') };
+}
+
 export function choice<const Value extends string>(values: readonly Value[], summary: string): OptionSpec<Value> {
   return { summary, value: `<${values.join('|')}>`, choices: () => values, parse: (given) => oneOf(values, given) };
 }

@@ -46,7 +46,7 @@ test('nothing is recorded unless somebody asked, and then only of that session',
   await gate();
   assert.equal(records().length, 1);
   assert.ok(matches(TraceRecord, records()[0]));
-  assert.deepEqual(trace.stop(KEY), { recording: false });
+  assert.deepEqual(trace.stop(KEY), { recording: false, seq: 1 });
   await gate();
   assert.equal(records().length, 1);
   assert.equal(trace.isOn, false);
@@ -201,7 +201,7 @@ test('pieces of a stream are counted in one record as long as nothing comes of t
 test('after the turns that were asked for it ends by itself, with what is called at the very end of the last one', async () => {
   const { clock, trace, registry, records, gate, chat, told } = openTrace();
   registry.add('before_tool_call', { plugin: 'one', handler: () => undefined });
-  assert.deepEqual(trace.record(KEY, { turns: 2 }), { recording: true, turnsLeft: 2, until: clock.now() + limits.traceMs.value });
+  assert.deepEqual(trace.record(KEY, { turns: 2 }), { recording: true, turnsLeft: 2, until: clock.now() + limits.traceMs.value, seq: 0 });
   await gate();
   chat('started', 'run-1');
   chat('ended', 'run-1');

@@ -17,8 +17,8 @@ export interface Recording {
 
 export interface Trace extends CallTrace {
   /** The next turns, or until it is stopped; for an hour at most. What was recorded before stays. */
-  record(sessionKey: string, options: { readonly turns?: number }): Recording;
-  stop(sessionKey: string): Recording;
+  record(sessionKey: string, options: { readonly turns?: number }): Recording & { readonly seq: number };
+  stop(sessionKey: string): Recording & { readonly seq: number };
   read(
     sessionKey: string,
     options: PageOptions,
@@ -226,12 +226,12 @@ export function createTrace({ clock, tell }: TraceDeps): Trace {
       session.openRuns.clear();
       session.timer?.cancel();
       session.timer = clock.after(limits.traceMs.value, () => end(session));
-      return stateOf(session);
+      return { ...stateOf(session), seq };
     },
     stop(sessionKey) {
       const session = sessions.get(sessionKey);
       if (session) end(session);
-      return { recording: false };
+      return { recording: false, seq };
     },
     read(sessionKey, options) {
       const session = sessions.get(sessionKey);

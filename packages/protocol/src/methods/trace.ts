@@ -25,7 +25,15 @@ export const traceMethods = {
       turns: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.traceTurns.value })),
       off: Type.Optional(Type.Literal(true)),
     },
-    result: Type.Object({ sessionKey: SessionKey, ...state }, closed),
+    result: Type.Object(
+      {
+        sessionKey: SessionKey,
+        ...state,
+        /** What is recorded from now on comes after this. */
+        seq: Count,
+      },
+      closed,
+    ),
   }),
   'hooks.trace': read({
     summary: 'What was recorded: which handler ran when, for how long, what it changed, what was refused and why. Oldest first.',

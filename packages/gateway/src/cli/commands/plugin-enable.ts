@@ -13,13 +13,25 @@ export const pluginEnable = defineCommand({
     const { grantRow, visible } = await import('@tenon/protocol');
     const { plugin } = await call('plugins.get', { id: args.id }, labels);
     const grants = options.grant ?? plugin.asked;
-    for (const grant of grants) out.talk(`  ${visible(grant)}: ${grantRow(grant)?.summary ?? 'not known here'}`);
+    const left = plugin.asked.filter((grant) => !grants.includes(grant));
+    if (grants.length > 0) out.talk(`${visible(plugin.name)} asks for:`);
+    for (const grant of grants) {
+      const row = grantRow(grant);
+      const isWide = row !== undefined && 'wide' in row && row.wide;
+      out.talk(
+        `  ${visible(grant)}: ${row?.summary ?? 'not known here'}${isWide ? ' Wide: it reaches far beyond the plugin itself.' : ''}`,
+      );
+    }
+    if (left.length > 0) out.talk(`Not granted: ${left.map(visible).join(', ')}`);
     await consent(`Load plugin "${plugin.id}" from ${plugin.folder}`, plugin.id, options.yes);
     const result = await call('plugins.enable', { id: plugin.id, grants: options.grant }, labels);
     out.show(
       result,
       () => `${result.plugin.state} ${visible(result.plugin.id)}${result.plugin.reason ? `: ${visible(result.plugin.reason)}` : ''}`,
     );
+    const refused = result.plugin.registrations.filter(({ accepted }) => !accepted);
+    if (refused.length > 0 && !out.json)
+      out.talk(`${refused.length} of its registrations were not taken: tenon plugin inspect ${plugin.id}`);
     return result.plugin.state === 'loaded' ? 0 : 1;
   },
 });

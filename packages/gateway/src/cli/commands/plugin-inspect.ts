@@ -1,46 +1,91 @@
 import type { PluginDetails } from '@tenon/protocol';
+import { relative } from '../amounts.ts';
 import { defineCommand } from '../command.ts';
+import type { Output } from '../output.ts';
 import { required } from '../values.ts';
 
 export const pluginInspect = defineCommand({
   path: 'plugin inspect',
   alias: 'show',
-  summary: 'Show what a plugin asked for, was granted, registered, and what was not taken',
+  summary: 'Show what a plugin asked for, was granted, registered, what was not taken, and how its calls go',
   examples: ['plugin inspect todo', 'plugin inspect todo --json'],
   args: { id: required('Its id') },
-  async run({ args, out, call }) {
+  async run({ args, out, io, call }) {
     const result = await call('plugins.get', { id: args.id }, { id: 'the id' });
-    const { visible } = await import('@tenon/protocol');
-    out.show(result, () => linesOf(result.plugin).map(visible).join('\n'));
+    const { grantRow, visible } = await import('@tenon/protocol');
+    const aboutGrant = (grant: string) => grantRow(grant)?.summary ?? 'not known here';
+    out.show(result, () => linesOf(result.plugin, out, visible, aboutGrant, io.now()));
   },
 });
 
-function linesOf(plugin: PluginDetails): string[] {
-  const grants = plugin.asked.map((grant) => `  ${plugin.granted.includes(grant) ? 'granted    ' : 'not granted'} ${grant}`);
-  const registrations = plugin.registrations.map(({ kind, key, accepted, code, message }) =>
-    accepted ? `  ${kind} ${key}` : `  ${kind} ${key} was not taken: ${code ?? ''} ${message ?? ''}`,
-  );
-  const counts = plugin.counts.map(({ place, calls, errors, timeouts, p95Ms }) => {
-    const slow = p95Ms === undefined ? '' : `, 95% within ${p95Ms.toFixed(1)} ms`;
-    return `  ${place}: ${calls} calls, ${errors} errors, ${timeouts} timeouts${slow}`;
-  });
-  const off = plugin.switchedOff.map(({ place, reason }) => `  ${place}: ${reason}`);
-  const incidents = plugin.incidents.map(
-    ({ kind, place, at, count, message }) =>
-      `  ${new Date(at).toISOString()} ${kind} ${place}${count === 1 ? '' : `, ${count} times`}: ${message}`,
-  );
+type Visible = (text: string) => string;
+
+function linesOf(plugin: PluginDetails, out: Output, visible: Visible, aboutGrant: Visible, now: number): string[] {
+  const refused = plugin.registrations.filter(({ accepted }) => !accepted);
+  const state = `${plugin.state}${plugin.reason === undefined ? '' : `: ${plugin.reason}`}`;
   return [
-    `${plugin.name} (${plugin.id}) ${plugin.version}`,
-    `${plugin.state}${plugin.reason === undefined ? '' : `: ${plugin.reason}`}`,
-    `${plugin.origin} ${plugin.folder}`,
-    ...section('Grants', grants),
-    ...section('Registrations', registrations),
-    ...section('Switched off', off),
-    ...section('Incidents', incidents),
-    ...section('Calls', counts),
+    out.style('bold', visible(`${plugin.name} (${plugin.id}) ${plugin.version}`)),
+    ...(plugin.description === undefined ? [] : [visible(plugin.description)]),
+    visible(plugin.loadedAt === undefined ? state : `${state}, since ${relative(plugin.loadedAt, now)}`),
+    visible(`${plugin.origin} ${plugin.folder}`),
+    ...section('Grants', grantLines(plugin, out, aboutGrant).map(visible)),
+    ...section('Registered', registeredLines(plugin).map(visible)),
+    ...section(
+      'Not taken',
+      refused.map(({ kind, key, code, message }) => out.style('yellow', visible(`${kind} ${key}: ${code ?? ''} ${message ?? ''}`))),
+    ),
+    ...section(
+      'Switched off',
+      plugin.switchedOff.map(({ place, reason, at }) => out.style('yellow', visible(`${place}, ${relative(at, now)}: ${reason}`))),
+    ),
+    ...section(
+      'Incidents',
+      plugin.incidents.map(({ kind, place, message, at, count }) =>
+        out.style('yellow', visible(`${place}: ${kind} ${count === 1 ? 'once' : `${count} times`}, last ${relative(at, now)}: ${message}`)),
+      ),
+    ),
+    ...section(
+      'Services',
+      plugin.services.map(({ id, state: own, reason }) => visible(`${id} is ${own}${reason === undefined ? '' : `: ${reason}`}`)),
+    ),
+    ...section('Calls', callLines(plugin, out, visible, now)),
   ];
 }
 
+function grantLines({ asked, granted }: PluginDetails, out: Output, aboutGrant: Visible): string[] {
+  const width = Math.max(0, ...asked.map((grant) => grant.length));
+  return asked.map((grant) => {
+    const isGranted = granted.includes(grant);
+    const mark = isGranted ? 'granted    ' : 'not granted';
+    return `${isGranted ? mark : out.style('yellow', mark)}  ${grant.padEnd(width)}  ${aboutGrant(grant)}`;
+  });
+}
+
+/** One line a kind: a plugin may have hundreds of one. */
+function registeredLines({ registrations }: PluginDetails): string[] {
+  const kinds = new Map<string, string[]>();
+  for (const { kind, key, accepted } of registrations) {
+    if (accepted) kinds.set(kind, [...(kinds.get(kind) ?? []), key]);
+  }
+  return [...kinds].map(([kind, keys]) => `${kind}: ${keys.join(', ')}`);
+}
+
+function callLines({ counts }: PluginDetails, out: Output, visible: Visible, now: number): string[] {
+  const ms = (value: number | undefined) => (value === undefined ? '-' : value.toFixed(value < 10 ? 2 : 0));
+  return out.table(
+    [
+      { title: 'PLACE', cell: (row) => visible(row.place) },
+      { title: 'CALLS', cell: (row) => String(row.calls) },
+      { title: 'ERRORS', cell: (row) => String(row.errors) },
+      { title: 'TIMEOUTS', cell: (row) => String(row.timeouts) },
+      { title: 'P50 MS', cell: (row) => ms(row.p50Ms) },
+      { title: 'P95 MS', cell: (row) => ms(row.p95Ms) },
+      { title: 'LAST', cell: (row) => relative(row.lastAt ?? null, now) },
+    ],
+    counts,
+  );
+}
+
 function section(title: string, lines: readonly string[]): string[] {
-  return lines.length === 0 ? [] : ['', `${title}:`, ...lines];
+  return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
 }

@@ -9,8 +9,7 @@ export const pluginReload = defineCommand({
   async run({ args, out, call }) {
     const { visible } = await import('@tenon/protocol');
     const result = await call('plugins.reload', { id: args.id }, { id: 'the id' });
-    out.show(result, () =>
-      result.plugins.map(({ id, state, reason }) => `${state} ${visible(id)}${reason ? `: ${visible(reason)}` : ''}`).join('\n'),
-    );
+    out.show(result, () => result.plugins.map(({ id, state, reason }) => `${state} ${visible(id)}${reason ? `: ${visible(reason)}` : ''}`));
+    return result.plugins.some(({ state, enabled }) => enabled && state !== 'loaded') ? 1 : 0;
   },
 });
