@@ -66,6 +66,8 @@ export async function askExtension(
         }),
       frozenCopy(payload),
       acceptorFor(slotsOf(plugin, plugins)),
+      undefined,
+      { sessionKey: session.key },
     ),
   );
   if (!answer.ok) throw pluginFailed(plugin, `The action ${plugin}.${action} failed, and nothing was changed`);
@@ -73,7 +75,7 @@ export async function askExtension(
   if (!answer.value.ok)
     throw new GatewayError('INVALID_REQUEST', answer.value.error, { details: { code: 'PLUGIN_REFUSED', plugin, action } });
   const { fields: own, said } = answer.value;
-  return { looked, fields: { ...fields, ...own }, plugin: effectsOf(said, registered, looked, deps) };
+  return { looked, fields: { ...fields, ...own }, plugin: effectsOf(answer, said, registered, looked, deps, own) };
 }
 
 const closed = { additionalProperties: false };

@@ -122,9 +122,18 @@ export async function runPluginCommand(
   // What it threw is for the log, not for whoever typed it.
   if (!answer.ok) throw pluginFailed(plugin, `The command /${item.name} of ${pluginName} failed`);
   const { text, continueAgent } = answer.value;
+  const { trace } = plugins.caller;
+  trace.became(answer, { outcome: 'claimed', before: {}, after: answer.value });
   if (continueAgent) {
-    if (!plugins.holds(plugin, 'turns.start'))
+    if (!plugins.holds(plugin, 'turns.start')) {
+      trace.became(answer, {
+        outcome: 'claimed',
+        reason: 'the agent does not go on: the grant turns.start is missing',
+        before: {},
+        after: { text },
+      });
       return { reply: `${text}\n(The agent does not go on: ${plugin} has not been granted turns.start.)`.trimStart(), sessionKey };
+    }
     const wish = { runId: `p${randomId()}`, pluginId: plugin, pluginName, asked: true };
     await store.write('runs.continue', { key: sessionKey, wish, force: true, at: clock.now() });
     turns.accepted(sessionKey);

@@ -3,6 +3,7 @@
 // about what is there now. What the handler itself has written while it was asked is its own, and in nobody's way.
 import { GatewayError, type JsonValue } from '@tenon/protocol';
 import { Type, type Static } from 'typebox';
+import type { Answer } from '../host/call-plugin.ts';
 import { notingWrites, type OwnWrites } from '../host/own-writes.ts';
 import { revisionsRead } from '../host/own-state.ts';
 import { takeJson } from '../host/plugin-json.ts';
@@ -39,6 +40,8 @@ export interface Looked {
   revisionOf(namespace: string): number;
   /** Read by the handler. */
   readonly read: ReadonlySet<string>;
+  /** As the handler has read or left it. */
+  state(namespace: string): JsonValue | undefined;
 }
 
 /** Calls a handler that reads its state; says what it has read and written. */
@@ -57,11 +60,35 @@ export async function askLooking<Answer>(
   };
   const { result: answer, own } = await notingWrites(plugin, sessionKey, () => call(reading));
   const revisionOf = (namespace: string) => own.revisions.get(namespace) ?? revisions.get(namespace) ?? 0;
-  return { answer, looked: { own, revisionOf, read } };
+  return { answer, looked: { own, revisionOf, read, state } };
 }
 
-/** What is to be committed. Throws GatewayError where the plugin may not do it. */
+/** What is to be committed, `also` with what else was said, for the trace. Throws GatewayError where the plugin may not do it. */
 export function effectsOf(
+  answer: Answer<unknown>,
+  said: SaidEffects,
+  owner: { readonly plugin: string; readonly pluginName: string },
+  looked: Looked,
+  deps: EffectDeps,
+  also: object,
+): PluginEffects {
+  const { trace } = deps.plugins.caller;
+  try {
+    const effects = decide(said, owner, looked, deps);
+    if (trace.isOn) {
+      const before = Object.fromEntries(effects.puts.map(({ namespace }) => [namespace, looked.state(namespace)]));
+      const state = Object.fromEntries(effects.puts.map(({ namespace, value }) => [namespace, value ?? undefined]));
+      const { inject = [], continueAgent } = said;
+      trace.became(answer, { outcome: 'changed', before: { state: before, inject: [] }, after: { state, inject, continueAgent, ...also } });
+    }
+    return effects;
+  } catch (error) {
+    trace.became(answer, { outcome: 'refused', reason: error instanceof Error ? error.message : String(error) });
+    throw error;
+  }
+}
+
+function decide(
   said: SaidEffects,
   { plugin, pluginName }: { readonly plugin: string; readonly pluginName: string },
   looked: Looked,

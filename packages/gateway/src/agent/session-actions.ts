@@ -102,6 +102,8 @@ export async function performAction(
         }),
       frozenCopy(payload),
       acceptOutcome,
+      undefined,
+      { sessionKey, runId },
     ),
   );
   if (!answer.ok) {
@@ -125,10 +127,11 @@ export async function performAction(
     return { looked, act: { key: sessionKey, pluginId: plugin, puts: [], drafts: [], answer: refusal, at } };
   }
   const { result, reply, continueAgent } = said;
+  const effects = effectsOf(answer, said, registered, looked, deps, { result, reply });
   return {
     looked,
     act: {
-      ...effectsOf(said, registered, looked, deps),
+      ...effects,
       key: sessionKey,
       at,
       drafts: reply === undefined || reply === '' ? [] : [{ type: 'custom', customType: 'reply', data: { plugin, text: reply } }],

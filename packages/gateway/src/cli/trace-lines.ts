@@ -4,8 +4,8 @@ import type { JsonValue, TraceOutcome, TraceRecord } from '@tenon/protocol';
 import { jsonLine, type Output } from './output.ts';
 
 export interface TraceLines {
-  /** The lines that this record adds. */
-  of(record: TraceRecord): string[];
+  /** The lines that these records add, in the order in which the calls began: a call is recorded when it is over. */
+  of(records: readonly TraceRecord[]): string[];
 }
 
 const MARKS: Readonly<Record<TraceOutcome, { readonly sign: string; readonly style?: Parameters<Output['style']>[0] }>> = {
@@ -25,20 +25,21 @@ const PLUGIN_WIDTH = 16;
 
 export function createTraceLines({ style }: Pick<Output, 'style'>, visible: (text: string) => string): TraceLines {
   let dispatch: number | undefined;
-  let run: string | undefined;
-  return {
-    of(record) {
-      const lines: string[] = [];
-      if (record.runId !== run) {
-        lines.push(style('bold', record.runId === undefined ? 'outside of turns' : `turn ${visible(record.runId)}`));
-        run = record.runId;
-        dispatch = undefined;
-      }
-      if (record.dispatch !== dispatch) lines.push(`  ${style('dim', timeOf(record.at))}  ${style('bold', visible(record.place))}`);
-      dispatch = record.dispatch;
-      return [...lines, handlerLine(record, style, visible), ...changeLines(record, style, visible)];
-    },
-  };
+  let run: string | null | undefined;
+  return { of: (records) => [...records].sort((a, b) => a.dispatch - b.dispatch || a.order - b.order).flatMap(linesOf) };
+
+  function linesOf(record: TraceRecord): string[] {
+    const lines: string[] = [];
+    const own = record.runId ?? null;
+    if (own !== run) {
+      lines.push(style('bold', own === null ? 'outside of turns' : `turn ${visible(own)}`));
+      run = own;
+      dispatch = undefined;
+    }
+    if (record.dispatch !== dispatch) lines.push(`  ${style('dim', timeOf(record.at))}  ${style('bold', visible(record.place))}`);
+    dispatch = record.dispatch;
+    return [...lines, handlerLine(record, style, visible), ...changeLines(record, style, visible)];
+  }
 }
 
 function handlerLine(record: TraceRecord, style: Output['style'], visible: (text: string) => string): string {

@@ -26,7 +26,7 @@ function linesOf(plugin: PluginDetails, out: Output, visible: Visible, aboutGran
   return [
     out.style('bold', visible(`${plugin.name} (${plugin.id}) ${plugin.version}`)),
     ...(plugin.description === undefined ? [] : [visible(plugin.description)]),
-    visible(plugin.loadedAt === undefined ? state : `${state}, since ${relative(plugin.loadedAt, now)}`),
+    visible(plugin.loadedAt === undefined ? state : `${state} ${relative(plugin.loadedAt, now)}`),
     visible(`${plugin.origin} ${plugin.folder}`),
     ...section('Grants', grantLines(plugin, out, aboutGrant).map(visible)),
     ...section('Registered', registeredLines(plugin).map(visible)),

@@ -38,7 +38,7 @@ export const pluginTrace = defineCommand({
     const [{ createTraceLines }, { visible }] = await Promise.all([import('../trace-lines.ts'), import('@tenon/protocol')]);
     const lines = createTraceLines(out, visible);
     const print = (records: readonly TraceRecord[]) => {
-      for (const record of records) for (const line of lines.of(record)) out.line(line);
+      for (const line of lines.of(records)) out.line(line);
     };
     // Listens before it records, so that nothing is missed in between.
     const client = await context.connect({ events: ['hooks.traced'] });
