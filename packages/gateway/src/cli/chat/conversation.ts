@@ -1,8 +1,9 @@
 // One session as a client is in it: connected, in step with every other surface, across restarts of the gateway. What is
 // published goes to the follower; what was missed is read anew.
 import type { Client, ClientState } from '@tenon/client';
-import type { CommandInfo, Decision, Result } from '@tenon/protocol';
+import type { CommandInfo, Decision, EventPayload, JsonValue, Result } from '@tenon/protocol';
 import { createFollower, type Follower, type Show } from './follow.ts';
+import { type Control, createPluginReader, noPlugins, type PluginsShown } from './plugin-view.ts';
 
 export const followedEvents = [
   'agent',
@@ -12,6 +13,8 @@ export const followedEvents = [
   'sessions.changed',
   'resumed',
   'snapshot-required',
+  'plugins.changed',
+  'action.required',
 ] as const;
 
 export interface Sent {
@@ -26,7 +29,7 @@ export interface Conversation {
   /** Shows the last messages, and what is under way. */
   open(messages: number): Promise<void>;
   /** `shown`: the text stands on the screen and is not shown again when it comes back as an entry. */
-  send(text: string, shown: boolean): Promise<Sent>;
+  send(text: string, shown: boolean, override?: boolean): Promise<Sent>;
   /** The answer of a slash command; `/new` leads to another session. */
   command(text: string): Promise<string>;
   commands(): Promise<CommandInfo[]>;
@@ -34,6 +37,10 @@ export interface Conversation {
   complete(line: string): Promise<readonly { readonly text: string; readonly description?: string }[]>;
   abort(): Promise<readonly string[]>;
   answer(id: string, decision: Decision): Promise<void>;
+  /** What plugins show here now. */
+  readonly plugins: PluginsShown;
+  /** Presses one of their controls. */
+  press(control: Control, payload?: JsonValue): Promise<Result<'plugins.sessionAction'>>;
   /** Resolves when the run has ended. */
   ended(runId: string, signal?: AbortSignal): Promise<Result<'agent.wait'>>;
 }
@@ -44,6 +51,8 @@ export interface ConversationOptions {
   readonly show: Show;
   readonly newId: () => string;
   readonly callMs: number;
+  /** What plugins show has changed. */
+  readonly onPlugins?: (shown: PluginsShown) => void;
 }
 
 const WAIT_MS = 60_000;
@@ -54,14 +63,20 @@ const SLOW_MS = 600_000;
 const COMPLETE_MS = 3_000;
 const MOST_HELD = 1_000;
 const RELOADED = 100;
+const MOST_NEEDS = 20;
 
-export function createConversation({ client, sessionKey: first, show, newId, callMs }: ConversationOptions): Conversation {
+export function createConversation({ client, sessionKey: first, show, newId, callMs, onPlugins }: ConversationOptions): Conversation {
   let sessionKey = first;
   /** Until the history is on the screen, what comes in the meantime waits. */
   let held: (() => void)[] | undefined = [];
   let follower = follow();
   /** As far as we know. */
   let exists = false;
+  const readPlugins = createPluginReader();
+  let plugins = noPlugins;
+  let needs: EventPayload<'action.required'>[] = [];
+  /** True: what is being read may be old by now. */
+  let pluginsStale: boolean | undefined;
 
   function follow(): Follower {
     return createFollower({ sessionKey, show, fetchEntry: (entryId) => void fetchEntry(entryId) });
@@ -76,10 +91,26 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
   client.on('agent', (said) => take(() => follower.run(said)));
   client.on('approval.requested', ({ approval }) => take(() => follower.asked(approval)));
   client.on('approval.resolved', (settled) => take(() => follower.settled(settled)));
-  client.on('sessions.changed', (event) => take(() => follower.session(event)));
+  client.on('sessions.changed', (event) => {
+    take(() => follower.session(event));
+    if (event.key === sessionKey && event.reason !== 'activity' && event.reason !== 'delete') void refreshPlugins();
+  });
+  client.on('plugins.changed', () => void refreshPlugins());
+  client.on('action.required', (need) => {
+    if (need.sessionKey !== sessionKey) return;
+    needs = [...needs, need].slice(-MOST_NEEDS);
+    void refreshPlugins();
+  });
+  client.on('chat', ({ kind, sessionKey: key }) => {
+    // The agent goes on: what was needed was given.
+    if (kind !== 'started' || key !== sessionKey || needs.length === 0) return;
+    needs = [];
+    void refreshPlugins();
+  });
   client.on('snapshot-required', () => void reload());
   client.onGap(({ action }) => action === 'lost' && void reload());
   client.onState(connectionNotes(show, () => follower.interrupted()));
+  client.onState(({ kind }) => kind === 'connected' && !held && void refreshPlugins());
 
   /** The latest messages; nothing for a session that nobody has spoken in yet. */
   async function history(limit: number): Promise<Result<'chat.history'> | undefined> {
@@ -91,6 +122,26 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
       if ((error as { code?: unknown }).code === 'NOT_FOUND') return undefined;
       throw error;
     }
+  }
+
+  async function refreshPlugins(): Promise<void> {
+    if (pluginsStale !== undefined) {
+      pluginsStale = true;
+      return;
+    }
+    do {
+      pluginsStale = false;
+      const key = sessionKey;
+      // Who may not read them, and a session that is not there yet, has none.
+      const [found, row] = await Promise.all([
+        client.call('plugins.uiDescriptors', {}, { timeoutMs: callMs }).catch(() => undefined),
+        client.call('sessions.get', { key }, { timeoutMs: callMs }).catch(() => undefined),
+      ]);
+      if (key !== sessionKey) pluginsStale = true;
+      else plugins = readPlugins({ descriptors: found?.descriptors ?? [], extensions: row?.session.pluginExtensions ?? [], needs });
+    } while (pluginsStale);
+    pluginsStale = undefined;
+    onPlugins?.(plugins);
   }
 
   async function fetchEntry(entryId: string): Promise<void> {
@@ -137,6 +188,7 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
       if (messages > 0) for (const entry of entries) follower.entry(entry);
       for (const { run } of page?.runs ?? []) if (run.state === 'running') follower.began(run.runId);
       await askPending();
+      await refreshPlugins();
     } finally {
       const waiting = held ?? [];
       held = undefined;
@@ -158,6 +210,7 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
 
   async function moveTo(key: string): Promise<void> {
     sessionKey = key;
+    needs = [];
     exists = true;
     follower = follow();
     await open(0);
@@ -171,9 +224,20 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
       return follower;
     },
     open,
-    async send(text, shown) {
+    get plugins() {
+      return plugins;
+    },
+    async press({ pluginId, actionId = '' }, payload) {
+      const params = { pluginId, actionId, idempotencyKey: newId(), ...(payload === undefined ? {} : { payload }) };
+      const answer = await inSession(() => client.call('plugins.sessionAction', { ...params, sessionKey }, { timeoutMs: callMs }));
+      if (answer.ok)
+        needs = needs.filter((need) => need.pluginId !== pluginId || !need.actions?.some((each) => each.actionId === actionId));
+      await refreshPlugins();
+      return answer;
+    },
+    async send(text, shown, override = false) {
       if (shown) follower.own(text);
-      const params = { sessionKey, message: text, idempotencyKey: newId() };
+      const params = { sessionKey, message: text, idempotencyKey: newId(), ...(override ? { override } : {}) };
       const sent = await inSession(() => client.call('chat.send', params, { timeoutMs: callMs }));
       if (sent.sessionKey !== sessionKey) await moveTo(sent.sessionKey);
       return { runId: sent.runId, status: sent.status, ...(sent.reply === undefined ? {} : { reply: sent.reply }) };

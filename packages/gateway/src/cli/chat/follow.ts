@@ -188,6 +188,7 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
     if (added.type === 'custom' && added.customType === 'bash') return bash(added, added.data);
     if (added.type === 'custom_message' && added.display) show.said(textOf(added.content), labelOf(added));
     if (added.type === 'custom' && added.customType === 'command') command(added.data);
+    if (added.type === 'custom' && added.customType === 'reply') reply(added.data);
   }
 
   function message({ message: said, runId = '' }: Extract<Entry, { type: 'message' }>): void {
@@ -247,6 +248,12 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
     if (typeof typed !== 'string' || isOwn(typed)) return;
     show.said(typed);
     if (typeof reply === 'string') show.note(reply);
+  }
+
+  /** What a plugin said when one of its controls was pressed. */
+  function reply(data: unknown): void {
+    const { plugin, text } = fieldsOf(data);
+    if (typeof text === 'string') show.said(text, typeof plugin === 'string' ? plugin : undefined);
   }
 
   /** Whether it stands on the screen since it was typed here; each counts once. */

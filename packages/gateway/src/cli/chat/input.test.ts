@@ -14,6 +14,8 @@ test('a line is a message, a command of the gateway, or a way out', () => {
   assert.deepEqual(readInput('!ls -la', known), { kind: 'message', text: '!ls -la' });
   assert.deepEqual(readInput('/think low ', known), { kind: 'command', text: '/think low' });
   assert.deepEqual(readInput('/quit', known), { kind: 'quit' });
+  assert.deepEqual(readInput('/press 2 {"a":1}', known), { kind: 'press', rest: '2 {"a":1}' });
+  assert.equal(readInput('/press 2', [...known, { name: 'press' }]).kind, 'command', 'a plugin that calls a command so has it');
   assert.deepEqual(readInput('   ', known), { kind: 'nothing' });
   assert.deepEqual(readInput('/etc/hosts is what?', known), { kind: 'message', text: '/etc/hosts is what?' });
 });
@@ -53,7 +55,7 @@ test('lines that go on for ever are given out when they are over the limit', () 
 });
 
 test('Tab completes commands and the words that may follow', () => {
-  assert.deepEqual(completeLine('/', known)[0], ['/exit ', '/help ', '/model ', '/quit ', '/think ']);
+  assert.deepEqual(completeLine('/', known)[0], ['/exit ', '/help ', '/model ', '/panel ', '/press ', '/quit ', '/think ']);
   assert.deepEqual(completeLine('/he', known), [['/help '], '/he']);
   assert.deepEqual(completeLine('/think h', known), [['high'], 'h']);
   assert.deepEqual(completeLine('/model ', known), [['default'], '']);

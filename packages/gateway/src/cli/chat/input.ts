@@ -5,12 +5,15 @@ import { nearest } from '../../kernel/nearest.ts';
 export type Input =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'quit' }
+  /** What plugins show is pressed, or shown. */
+  | { readonly kind: 'press'; readonly rest: string }
+  | { readonly kind: 'panel'; readonly rest: string }
   | { readonly kind: 'command'; readonly text: string }
   | { readonly kind: 'message'; readonly text: string }
   | { readonly kind: 'wrong'; readonly reason: string };
 
 /** Only this side of the wire knows them. */
-export const localCommands = ['quit', 'exit'] as const;
+export const localCommands = ['quit', 'exit', 'press', 'panel'] as const;
 
 /** `known`: the commands of the gateway; without them every word that looks like one is left to the gateway. */
 export function readInput(text: string, known: readonly Pick<CommandInfo, 'name'>[] | undefined): Input {
@@ -19,9 +22,12 @@ export function readInput(text: string, known: readonly Pick<CommandInfo, 'name'
   // A space in front makes a message of what looks like a command.
   const command = text.startsWith(' ') ? undefined : parseCommand(text);
   if (command === undefined) return { kind: 'message', text };
-  if ((localCommands as readonly string[]).includes(command.name)) return { kind: 'quit' };
+  const names = (known ?? []).map(({ name }) => name);
+  if (command.name === 'quit' || command.name === 'exit') return { kind: 'quit' };
+  // A plugin that calls a command so has it.
+  if ((command.name === 'press' || command.name === 'panel') && !names.includes(command.name))
+    return { kind: command.name, rest: command.rest };
   if (known === undefined) return { kind: 'message', text };
-  const names = known.map(({ name }) => name);
   if (names.includes(command.name)) return { kind: 'command', text: text.trim() };
   const similar = nearest(command.name, [...names, ...localCommands]);
   const advice = similar === undefined ? '/commands lists them.' : `did you mean /${similar}?`;

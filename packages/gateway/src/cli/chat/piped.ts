@@ -6,7 +6,8 @@ import type { CommandInfo, RunEnd } from '@tenon/protocol';
 import { exitCodes } from '../failure.ts';
 import type { Conversation } from './conversation.ts';
 import type { Show } from './follow.ts';
-import { createLineJoiner, readInput } from './input.ts';
+import { closedText, panelText, press, readPress } from './plugin-press.ts';
+import { createLineJoiner, type Input, readInput } from './input.ts';
 import { exitOfEnd } from './outcome.ts';
 import type { Screen } from './screen.ts';
 import { safeLines } from './text.ts';
@@ -55,11 +56,32 @@ export async function chatThroughPipe(options: PipedOptions): Promise<number> {
   }
 }
 
-async function tell(input: { readonly kind: 'command' | 'message'; readonly text: string }, options: PipedOptions): Promise<number> {
-  const { conversation, show, answers, interrupted } = options;
+type Told = Extract<Input, { readonly kind: 'command' | 'message' | 'press' | 'panel' }>;
+
+async function tell(input: Told, options: PipedOptions): Promise<number> {
+  const { conversation, show, answers, talk, interrupted } = options;
   const print = (text: string) => {
     for (const line of safeLines(text)) answers.line(line);
   };
+  if (input.kind === 'panel') {
+    print(panelText(conversation.plugins));
+    return exitCodes.ok;
+  }
+  if (input.kind === 'press') {
+    const read = readPress(input.rest, conversation.plugins);
+    if (read.kind === 'send') {
+      const { ok, text } = await press(conversation, read.control, read.payload);
+      print(text);
+      return ok ? exitCodes.ok : exitCodes.failed;
+    }
+    const { number } = read.kind === 'ask' ? read.control : { number: 0 };
+    talk(read.kind === 'wrong' ? read.reason : `It needs to be told more: /press ${number} {"name": "value"}`);
+    return exitCodes.failed;
+  }
+  if (input.kind === 'message' && conversation.plugins.closed) {
+    talk(closedText(conversation.plugins.closed));
+    return exitCodes.denied;
+  }
   if (input.kind === 'command') {
     print(await conversation.command(input.text));
     return exitCodes.ok;

@@ -2,11 +2,14 @@
 // order in which they were typed; the gateway queues what comes while the agent is busy.
 import { createInterface, type Interface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import type { Approval, CommandInfo, Decision } from '@tenon/protocol';
+import type { Approval, CommandInfo, Decision, JsonValue } from '@tenon/protocol';
 import { exitCodes } from '../failure.ts';
 import type { Output } from '../output.ts';
 import type { Conversation } from './conversation.ts';
 import type { Show } from './follow.ts';
+import { createFormAsker, type FormAsker } from './plugin-form.ts';
+import { closedText, panelText, press, readPress } from './plugin-press.ts';
+import type { Control, PluginsShown } from './plugin-view.ts';
 import { completeLine, createLineJoiner, readInput } from './input.ts';
 import { answersLine, parseAnswer } from './question.ts';
 import { createLiveScreen, createPlainScreen } from './screen.ts';
@@ -26,7 +29,7 @@ export interface TerminalOptions {
   /** Of last messages that are shown on entry. */
   readonly messages: number;
   /** Joins the session once there is something to show it on. */
-  readonly join: (show: Show) => Promise<Conversation>;
+  readonly join: (show: Show, onPlugins: (shown: PluginsShown) => void) => Promise<Conversation>;
   /** Ctrl-C where the terminal makes a signal of it; asked for anew each time. SIGTERM and SIGHUP leave. */
   readonly interrupted: () => AbortSignal;
   /** Rejects when the connection is gone for good. */
@@ -74,6 +77,11 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
   let isOver = false;
   let interruptedAt = Number.NEGATIVE_INFINITY;
   let work = Promise.resolve();
+  /** What is being asked for a control, or whether a message is sent all the same. */
+  let form: { readonly asker: FormAsker; readonly control: Control } | undefined;
+  let unsent: string | undefined;
+  /** The cards as they were shown last. */
+  let shownCards = new Map<string, string>();
 
   // What can follow is shown with the first Tab, above the line; readline would draw it over the footer.
   function complete(line: string, done: (error: null, found: [string[], string]) => void): void {
@@ -106,9 +114,10 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
 
   function showPrompt(): void {
     if (isOver) return;
-    const now_ = view.question ? `answer ${sign}` : joiner.isOpen ? '… ' : sign;
-    if (live) return live.prompt(view.question ? style('yellow', now_) : now_);
-    if (view.isBusy && !view.question) return;
+    const asks = view.question !== undefined || form !== undefined || unsent !== undefined;
+    const now_ = asks ? `answer ${sign}` : joiner.isOpen ? '… ' : sign;
+    if (live) return live.prompt(asks ? style('yellow', now_) : now_);
+    if (view.isBusy && !asks) return;
     editor.setPrompt(now_);
     editor.prompt();
   }
@@ -127,7 +136,7 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
     const text = joiner.add(line, isPasting);
     view.draft(isLive ? joiner.lines : []);
     if (text === undefined) return showPrompt();
-    enqueue(() => say(text));
+    enqueue(() => (form ? fill(form, text) : unsent === undefined ? say(text) : decideUnsent(unsent, text)));
   }
 
   function enqueue(task: () => Promise<void>): void {
@@ -145,16 +154,65 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
     if (input.kind === 'quit') return left.resolve(exitCodes.ok);
     if (input.kind === 'wrong') return view.problem(input.reason);
     if (!conversation) return;
+    if (input.kind === 'press') return pressed(input.rest);
+    if (input.kind === 'panel') return view.card(panelText(conversation.plugins));
     if (input.kind === 'command') {
       view.note(await conversation.command(input.text));
       if (input.text.startsWith('/help')) view.note(HELP);
       return;
+    }
+    const { closed } = conversation.plugins;
+    if (closed?.mode === 'disabled') return view.problem(closedText(closed));
+    if (closed) {
+      unsent = input.text;
+      return view.card(`  ${closed.reason} (${closed.pluginId})\n  Send it all the same? yes or no`);
     }
     const sent = await conversation.send(input.text, shown);
     if (sent.status === 'handled' && sent.reply !== undefined) view.note(sent.reply);
     if (sent.status !== 'queued') return;
     if (shown) view.note('(queued: the agent is busy)');
     else view.queued(sent.runId, input.text);
+  }
+
+  function showPlugins(shown: PluginsShown): void {
+    const now_ = new Map(shown.cards.filter((card) => card.isInChat).map((card) => [card.name, card.lines.join('\n')]));
+    for (const [name, text] of now_) if (shownCards.get(name) !== text) view.card(text);
+    shownCards = now_;
+    view.plugins(shown.status, shown.closed && closedText(shown.closed));
+  }
+
+  async function pressed(rest: string): Promise<void> {
+    if (!conversation) return;
+    const read = readPress(rest, conversation.plugins);
+    if (read.kind === 'wrong') return view.problem(read.reason);
+    if (read.kind === 'send') return finish(read.control, read.payload);
+    form = { asker: createFormAsker(read.form), control: read.control };
+    view.card([...form.asker.question(), '    Ctrl-C leaves it'].join('\n'));
+  }
+
+  async function fill({ asker, control }: NonNullable<typeof form>, text: string): Promise<void> {
+    const taken = asker.take(text);
+    if (taken && 'payload' in taken) {
+      form = undefined;
+      return finish(control, taken.payload);
+    }
+    if (taken) view.problem(taken.wrong);
+    view.card(asker.question().join('\n'));
+  }
+
+  async function finish(control: Control, payload: JsonValue | undefined): Promise<void> {
+    if (!conversation) return;
+    const { ok, text } = await press(conversation, control, payload);
+    if (ok) view.note(text);
+    else view.problem(text);
+  }
+
+  /** A plugin wants people to think twice. */
+  async function decideUnsent(message: string, text: string): Promise<void> {
+    const isSent = ['y', 'yes'].includes(text.trim().toLowerCase());
+    unsent = undefined;
+    if (!isSent) return view.note('Not sent.');
+    await conversation?.send(message, true, true);
   }
 
   async function decide({ id }: Approval, decision: Decision): Promise<void> {
@@ -173,6 +231,12 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
     }
     joiner.take();
     view.draft([]);
+    if (form || unsent !== undefined) {
+      form = undefined;
+      unsent = undefined;
+      view.note('(left)');
+      return showPrompt();
+    }
     stash.drop();
     view.note('Ctrl-C again, or Ctrl-D, leaves');
     showPrompt();
@@ -194,7 +258,7 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
   if (isLive) stdout.write(PASTE.on);
   try {
     screen.line(style('dim', options.banner));
-    conversation = await Promise.race([options.join(view), options.lost]);
+    conversation = await Promise.race([options.join(view, showPlugins), options.lost]);
     known = await Promise.race([conversation.commands(), options.lost]);
     await Promise.race([conversation.open(options.messages), options.lost]);
     showPrompt();
@@ -212,7 +276,8 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
 
 const HELP =
   'In this terminal: !command runs a program, a backslash at the end of a line goes on with the next one, Tab completes\n' +
-  'commands, Ctrl-C stops the turn, Ctrl-C twice or Ctrl-D or /quit leaves.';
+  'commands, /panel shows what plugins show and /press <number> presses it, Ctrl-C stops the turn, Ctrl-C twice or Ctrl-D or\n' +
+  '/quit leaves.';
 
 function listenForSignals(ask: () => AbortSignal, until: AbortSignal, onInterrupt: () => void, onLeave: () => void): void {
   const signal = ask();

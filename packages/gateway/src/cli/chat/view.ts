@@ -33,6 +33,10 @@ export interface View extends Show {
   refresh(): void;
   /** An answer that was given here: the event that follows is no news. */
   answered(id: string): void;
+  /** What a plugin shows, with what can be pressed. */
+  card(text: string): void;
+  /** What plugins say beside the composer, and who closes it. */
+  plugins(status: readonly string[], closed: string | undefined): void;
   /** The question that is to be answered now. */
   readonly question: Approval | undefined;
   readonly isBusy: boolean;
@@ -49,6 +53,7 @@ export function createView({ screen, style, verbose, now, canAnswer, sign, onCha
   const answeredHere = new Set<string>();
   const waiting = new Map<string, string>();
   let drafted: readonly string[] = [];
+  let beside: { readonly status: readonly string[]; readonly closed: string | undefined } = { status: [], closed: undefined };
   let busySince = 0;
 
   const cardStyle = () => ({ style, width: screen.width, verbose });
@@ -69,6 +74,8 @@ export function createView({ screen, style, verbose, now, canAnswer, sign, onCha
     }
     const queued = [...waiting.values()].map((text) => style('dim', `queued: ${oneLine(text, screen.width)}`));
     if (queued.length > MOST_QUEUED) queued.splice(MOST_QUEUED, queued.length, style('dim', `and ${waiting.size - MOST_QUEUED} more`));
+    if (beside.status.length > 0) rows.push(style('dim', oneLine(beside.status.join(' · '), screen.width)));
+    if (beside.closed !== undefined) rows.push(style('yellow', oneLine(beside.closed, screen.width)));
     rows.push(...queued, ...drafted.slice(-MOST_DRAFT).map((line) => style('cyan', `${sign}${oneLine(line, screen.width)}`)));
     screen.footer(rows);
   }
@@ -124,6 +131,16 @@ export function createView({ screen, style, verbose, now, canAnswer, sign, onCha
       const [first = '', ...rest] = safeLines(text);
       screen.line(`${style('cyan', sign)}${by === undefined ? '' : style('dim', `${oneLine(by, 40)}: `)}${first}`);
       for (const line of rest) screen.line(`  ${line}`);
+    },
+    card(text) {
+      for (const line of safeLines(text)) screen.line(line);
+    },
+    plugins(status, closed) {
+      const isNew = closed !== undefined && closed !== beside.closed;
+      beside = { status, closed };
+      // Without a footer it is said once.
+      if (isNew && !screen.hasFooter) for (const line of safeLines(closed)) screen.line(style('yellow', line));
+      refresh();
     },
     note(text) {
       for (const line of safeLines(text)) screen.line(style('dim', line));

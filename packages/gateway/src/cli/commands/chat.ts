@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Client } from '@tenon/client';
 import type { Show } from '../chat/follow.ts';
+import type { PluginsShown } from '../chat/plugin-view.ts';
 import { defineCommand } from '../command.ts';
 import { usageError } from '../failure.ts';
 import { on, text } from '../values.ts';
@@ -35,10 +36,17 @@ export const chat = defineCommand({
     const client = await context.client({ events: [...followedEvents], reconnect: { minMs: 250, maxMs: 5_000 } });
     const lost = closing(client);
     await client.connect();
-    const join_ = async (show: Show) => {
+    const join_ = async (show: Show, onPlugins?: (shown: PluginsShown) => void) => {
       const sessionKey = options.new ? await newSession(client, agentId) : key!;
       const callMs = globals.timeout ?? CALL_MS;
-      return createConversation({ client, sessionKey, show, newId: () => crypto.randomUUID(), callMs });
+      return createConversation({
+        client,
+        sessionKey,
+        show,
+        newId: () => crypto.randomUUID(),
+        callMs,
+        ...(onPlugins ? { onPlugins } : {}),
+      });
     };
 
     if (io.stdin.isTTY !== true || io.stdout.isTTY !== true) {
