@@ -90,7 +90,7 @@ test('every registration is taken or refused with a code, and the log says so', 
       api.registerTool({ get name() { throw new Error('no'); } });
       api.registerSessionExtension({ namespace: '../aaa', description: 'd' });
       api.registerSessionExtension({ namespace: 'box', description: 'd', async project() {} });
-      api.registerSessionExtension({ namespace: 'slot', description: 'd', sessionEntrySlotKey: 'title' });
+      api.registerSessionExtension({ namespace: 'slot', description: 'd', sessionEntrySlotKey: 'title', project: () => 1 });
       api.registerSessionAction({ id: 'act', schema: { type: 'strange' }, handler() {} });
       api.registerCommand({ name: 'go', description: 'd', aliases: ['stop'], handler() {} });
       api.registerGatewayMethod({ name: 'call', handler() {} });

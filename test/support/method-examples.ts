@@ -89,6 +89,7 @@ export const examples: Examples = {
     await enablePlugin(world);
     return { pluginId: 'everything', actionId: 'press', sessionKey: await newSession(world), payload: { how: 'reply' } };
   },
+  'sessions.injections': async (world) => ({ key: await newSession(world) }),
   'sessions.pluginPatch': async (world) => {
     await enablePlugin(world);
     return { key: await newSession(world), pluginId: 'everything', namespace: 'box', value: world.next() };

@@ -62,6 +62,7 @@ export interface HostWorld extends AsyncDisposable {
   /** The setting `plugins.paths` has this folder. */
   readonly place: string;
   readonly store: Store;
+  readonly clock: Clock;
   readonly hookRegistry: HookRegistry;
   readonly hooks: HookRunner;
   readonly failures: PluginFailure[];
@@ -106,6 +107,7 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
     home,
     place,
     store,
+    clock,
     hookRegistry,
     hooks,
     failures,

@@ -78,7 +78,7 @@ export type { MethodSpec } from './methods/row.ts';
 export { AuditRecord, Finding, LogLevel, LogRecord, logLevels, type ConfigResult } from './methods/system.ts';
 export { AgentConfig, AgentInfo, DEMO_MODEL_ID, ModelConfig, ModelInfo, modelProviders, type ModelProvider } from './model.ts';
 export { DEFAULT_AGENT_ID, RESERVED_KEYS, SessionKey } from './names.ts';
-export { PluginDetails, PluginExtension, PluginInfo, pluginIncidents, pluginStates } from './plugin.ts';
+export { PendingInjection, PluginDetails, PluginExtension, PluginInfo, pluginIncidents, pluginStates } from './plugin.ts';
 export { PLUGIN_API_LEVEL, PLUGIN_MANIFEST_FILE, PluginManifest } from './plugin-manifest.ts';
 export { expandScopes, missingScopes, ScopeList, scopeNames, scopes, type Scope } from './scopes.ts';
 export { Session, sessionFields, SessionStatus, sessionStatuses } from './session.ts';

@@ -111,3 +111,22 @@ export type PluginDetails = Static<typeof PluginDetails>;
 /** The projected state of a plugin in a session. */
 export const PluginExtension = Type.Object({ pluginId: OwnerId, namespace: Text, value: JsonValue }, closed);
 export type PluginExtension = Static<typeof PluginExtension>;
+
+/** Something that a plugin wants told with the next turn. */
+export const PendingInjection = Type.Object(
+  {
+    /** The idempotency key, where it was given one. */
+    id: Text,
+    pluginId: OwnerId,
+    text: Text,
+    placement: Type.Enum(['prepend_context', 'append_context']),
+    priority: Type.Integer(),
+    metadata: Type.Optional(JsonValue),
+    createdAt: Timestamp,
+    expiresAt: Type.Optional(Type.Integer()),
+    /** The turn that has taken it and has not been answered yet. */
+    runId: Type.Optional(Text),
+  },
+  closed,
+);
+export type PendingInjection = Static<typeof PendingInjection>;

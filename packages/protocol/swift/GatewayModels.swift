@@ -2041,6 +2041,74 @@ public struct PairingRequest: Codable, Hashable, Sendable {
     }
 }
 
+public struct PendingInjection: Codable, Hashable, Sendable {
+    public let id: String
+    public let pluginId: String
+    public let text: String
+    public let placement: PendingInjectionPlacement
+    public let priority: Int
+    public let metadata: JsonValue?
+    public let createdAt: Int
+    public let expiresAt: Int?
+    public let runId: String?
+
+    public init(
+        id: String,
+        pluginId: String,
+        text: String,
+        placement: PendingInjectionPlacement,
+        priority: Int,
+        metadata: JsonValue? = nil,
+        createdAt: Int,
+        expiresAt: Int? = nil,
+        runId: String? = nil
+    ) {
+        self.id = id
+        self.pluginId = pluginId
+        self.text = text
+        self.placement = placement
+        self.priority = priority
+        self.metadata = metadata
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.runId = runId
+    }
+}
+
+public enum PendingInjectionPlacement: RawRepresentable, Codable, Hashable, Sendable {
+    case prependContext
+    case appendContext
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [PendingInjectionPlacement] = [.prependContext, .appendContext]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "prepend_context": self = .prependContext
+        case "append_context": self = .appendContext
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .prependContext: return "prepend_context"
+        case .appendContext: return "append_context"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
 public enum PermissionMode: RawRepresentable, Codable, Hashable, Sendable {
     case ask
     case acceptEdits
@@ -5523,6 +5591,27 @@ public struct SessionsPatchResult: Codable, Hashable, Sendable {
     }
 }
 
+/// `sessions.injections`: What plugins want told with the next turn of a session, in the order in which it is told; `pendingInjections` counts those that no turn has taken.
+public struct SessionsInjectionsParams: Codable, Hashable, Sendable {
+    public let key: SessionKey
+
+    public init(
+        key: SessionKey
+    ) {
+        self.key = key
+    }
+}
+
+public struct SessionsInjectionsResult: Codable, Hashable, Sendable {
+    public let injections: [PendingInjection]
+
+    public init(
+        injections: [PendingInjection]
+    ) {
+        self.injections = injections
+    }
+}
+
 /// `sessions.reset`: Start the session afresh: a new session id, the same key and settings.
 public struct SessionsResetParams: Codable, Hashable, Sendable {
     public let key: SessionKey
@@ -8017,6 +8106,12 @@ public enum GatewayMethods {
         public typealias Params = SessionsPatchParams
         public typealias Result = SessionsPatchResult
         public static let name = "sessions.patch"
+    }
+    /// What plugins want told with the next turn of a session, in the order in which it is told; `pendingInjections` counts those that no turn has taken.
+    public enum SessionsInjections: GatewayMethod {
+        public typealias Params = SessionsInjectionsParams
+        public typealias Result = SessionsInjectionsResult
+        public static let name = "sessions.injections"
     }
     /// Start the session afresh: a new session id, the same key and settings.
     public enum SessionsReset: GatewayMethod {

@@ -1,5 +1,6 @@
-// Sessions with what plugins show of them: their projected state, and how much they want told. A projector that throws or
-// answers later hides only itself.
+// Sessions with what plugins show of them: their projected state, the same under the names that they have chosen, and how
+// much they want told. A projector that throws or answers later hides only itself; the state is as it was. All of it is made
+// when it is read, so that nothing is left of a plugin that is gone, or of a name that it has given up.
 import type { JsonValue, PluginExtension, Session } from '@tenon/protocol';
 import { copyPlain } from '../host/plain-data.ts';
 import { takeJson } from '../host/plugin-json.ts';
@@ -32,7 +33,7 @@ export async function withPluginFields(
       const shown = hasProjectors ? await projectionsOf(session.key, store, plugins) : [];
       return {
         ...session,
-        ...(shown.length > 0 ? { pluginExtensions: shown } : {}),
+        ...(shown.length > 0 ? { pluginExtensions: shown, ...slotsOf(shown, plugins) } : {}),
         ...(pendingInjections === undefined ? {} : { pendingInjections }),
       };
     }),
@@ -59,6 +60,14 @@ export async function projectionsOf(sessionKey: string, store: Store, plugins: P
     }
     return answer.ok && answer.value !== undefined ? [{ pluginId, namespace, value: answer.value }] : [];
   });
+}
+
+function slotsOf(shown: readonly PluginExtension[], { registry }: PluginParts): Pick<Session, 'slots'> {
+  const slots = shown.flatMap(({ pluginId, namespace, value }) => {
+    const slot = registry.find('sessionExtension', pluginId, namespace)?.item.sessionEntrySlotKey;
+    return slot === undefined ? [] : [[slot, value] as const];
+  });
+  return slots.length === 0 ? {} : { slots: Object.fromEntries(slots) };
 }
 
 function frozen(state: JsonValue): JsonValue {

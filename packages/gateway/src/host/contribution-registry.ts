@@ -252,6 +252,8 @@ function readItem(kind: ContributionKind, given: unknown): Read {
       if (typeof handler !== 'function') return invalid(key, `${name} is not a function`);
       handlers[name] = handler;
     }
+    if (kind === 'sessionExtension' && fields.sessionEntrySlotKey !== undefined && !handlers.project)
+      return invalid(key, 'a slot shows what project gives, and there is no project');
     if (kind === 'sessionExtension' && isAsync(handlers.project)) return invalid(key, 'project is asynchronous; it must answer at once');
     const copied = copyPlain(fields);
     if ('wrong' in copied) return invalid(key, `it is not plain data: ${copied.wrong}`);

@@ -14,6 +14,7 @@ import { createPluginFaults } from './plugin-faults.ts';
 import type { PluginHost, PluginHostOptions, PluginInfo } from './plugin-host.ts';
 import { isGuard } from './plugin-guards.ts';
 import { createPluginIncidents } from './plugin-incidents.ts';
+import { createCleanUp } from './plugin-cleanup.ts';
 import { createPluginLoads } from './plugin-loads.ts';
 import type { PluginScope } from './plugin-scope.ts';
 import { createPluginTrust } from './plugin-trust.ts';
@@ -47,11 +48,12 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     generationOf: (plugin) => known.get(plugin)?.load?.facts.generation,
   });
   const trust = createPluginTrust({ store, clock, uid });
-  const ends = createSessionEnds({ registry, caller, runContexts, log });
+  const cleanUp = createCleanUp({ caller, runContexts, log });
+  const ends = createSessionEnds({ registry, cleanUp, runContexts, log });
   const { bring, unload, leave, finishLeaving, settle } = createPluginLoads({
     load: { ...options, registry, runContexts, ownStates },
     trust,
-    caller,
+    cleanUp,
     clock,
     log,
     safe,
@@ -170,6 +172,8 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
 
   if (options.guard) guardProcess(faults, log);
   await look();
+  // A gateway that died while it switched one off goes on with that.
+  for (const plugin of sorted()) if (!plugin.enabled) await forgetState(plugin.found.manifest.id, 'gateway');
   for (const plugin of sorted()) await bring(plugin);
   blocks.recall(known);
   generation++;
@@ -210,10 +214,16 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         incidents.forget(id);
         const left = leave(plugin, 'it is switched off');
         plugin.switchedOff = [];
-        runContexts.forget(id);
         settle(plugin, 'off', OFF);
         changed();
-        await finishLeaving(left, 'disable', () => forgetState(id, by));
+        let failure: unknown;
+        const removeState = () =>
+          forgetState(id, by).catch((error: unknown) => {
+            failure = error;
+            throw error;
+          });
+        await finishLeaving(left, 'disable', { plugin: id, removeState });
+        if (failure !== undefined) throw failure;
         counts.forget(id);
         return shown(plugin);
       }),

@@ -1,13 +1,22 @@
-// Tells plugins what is over: a session that was reset or deleted, or they themselves. What is durable is removed before;
-// then session extensions are told, then lifecycles. One that fails or hangs keeps nobody else from being told.
+// Everything that is cleaned up after a session that was reset or deleted, and after a plugin that goes: what is removed, who
+// is told and in which order stand here and nowhere else. What is durable of a session goes in the commit that ends it; of a
+// plugin that is switched off, before anybody is told.
 import type { CleanupReason, Lifecycle, SessionExtension } from '@tenon/plugin-sdk';
+import type { Log } from '../kernel/log.ts';
 import type { PluginCaller } from './call-plugin.ts';
 import type { PluginScope } from './plugin-scope.ts';
 import type { ContributionRegistry, RegisteredItem } from './contribution-registry.ts';
+import type { RunContexts } from './run-context.ts';
 
 export interface CleanupResult {
   readonly cleanupCount: number;
-  readonly failures: readonly { readonly pluginId: string; readonly hookId: string; readonly error: string }[];
+  readonly failures: readonly Failure[];
+}
+
+interface Failure {
+  readonly pluginId: string;
+  readonly hookId: string;
+  readonly error: string;
 }
 
 export const CLEANUP_TIMEOUT_MS = 5_000;
@@ -31,20 +40,59 @@ export function cleanupsOf(registry: ContributionRegistry, plugin?: string): rea
   return [...told('sessionExtension', 'session'), ...told('lifecycle', 'runtime')];
 }
 
-export async function runCleanups(
-  told: readonly Told[],
-  context: { readonly reason: CleanupReason; readonly sessionKey?: string },
-  caller: PluginCaller,
-): Promise<CleanupResult> {
-  const failures: { pluginId: string; hookId: string; error: string }[] = [];
-  for (const { plugin, scope, hookId, cleanup } of told) {
+export interface CleanUp {
+  /** Without `removeState`, what is durable went with the session, or stays. Never rejects; what fails is in the log. */
+  run(over: Over): Promise<CleanupResult>;
+}
+
+export interface Over {
+  readonly reason: CleanupReason;
+  readonly sessionKey?: string;
+  /** The plugin that goes for good. */
+  readonly disabled?: string;
+  readonly told: readonly Told[];
+  readonly removeState?: (() => Promise<void>) | undefined;
+}
+
+interface CleanUpDeps {
+  readonly caller: PluginCaller;
+  readonly runContexts: Pick<RunContexts, 'forget'>;
+  readonly log: Log;
+}
+
+/**
+ * The order of every clean-up: what is durable, then session extensions, then lifecycles, then what is in memory. One that
+ * fails or hangs keeps nothing after it from being done; those of one kind are told together, so that many that hang take as
+ * long as one.
+ */
+export function createCleanUp({ caller, runContexts, log }: CleanUpDeps): CleanUp {
+  async function tell({ plugin, scope, hookId, cleanup }: Told, context: object): Promise<Failure[]> {
     const answer = await caller.call(
       { plugin, place: 'cleanup', timeoutMs: CLEANUP_TIMEOUT_MS, scope },
-      (given: typeof context) => cleanup(given),
-      Object.freeze({ ...context }),
+      (given: Parameters<typeof cleanup>[0]) => cleanup(given),
+      Object.freeze({ ...context }) as Parameters<typeof cleanup>[0],
       () => ({ value: undefined }),
     );
-    if (!answer.ok) failures.push({ pluginId: plugin, hookId, error: answer.message });
+    return answer.ok ? [] : [{ pluginId: plugin, hookId, error: answer.message }];
   }
-  return { cleanupCount: told.length, failures };
+
+  return {
+    async run({ reason, sessionKey, disabled, told, removeState }) {
+      const failures: Failure[] = [];
+      try {
+        await removeState?.();
+      } catch (error) {
+        const text = error instanceof Error ? error.message : 'something was thrown';
+        failures.push({ pluginId: disabled ?? '', hookId: 'session-store', error: text });
+      }
+      const context = { reason, ...(sessionKey === undefined ? {} : { sessionKey }) };
+      for (const kind of ['session', 'runtime']) {
+        const those = told.filter(({ hookId }) => hookId.startsWith(`${kind}:`));
+        failures.push(...(await Promise.all(those.map((each) => tell(each, context)))).flat());
+      }
+      if (disabled !== undefined) runContexts.forget(disabled);
+      for (const failure of failures) log.warn({ ...failure, ...context }, 'clean-up of a plugin failed');
+      return { cleanupCount: told.length, failures };
+    },
+  };
 }

@@ -2,12 +2,11 @@
 // old one ends in the same step in which the new one begins.
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
-import type { PluginCaller } from './call-plugin.ts';
 import { configFault } from './plugin-config.ts';
 import { type Known, NO_GRANTS, OFF } from './known-plugin.ts';
 import { LoadError, type LoadDeps, registerPlugin, runModule } from './load-plugin.ts';
 import { loadPatterns } from './patterns.ts';
-import { cleanupsOf, runCleanups } from './plugin-cleanup.ts';
+import { type CleanUp, cleanupsOf } from './plugin-cleanup.ts';
 import type { PluginActivity } from './plugin-activity.ts';
 import type { PluginState } from './plugin-host.ts';
 import type { PluginIncidents } from './plugin-incidents.ts';
@@ -20,6 +19,12 @@ export type LeaveReason = 'restart' | 'disable' | 'close';
 
 export type Left = { readonly services: PluginServices | undefined; readonly told: ReturnType<typeof cleanupsOf> } | undefined;
 
+/** It goes for good. */
+export interface Disabled {
+  readonly plugin: string;
+  readonly removeState: () => Promise<void>;
+}
+
 export interface PluginLoads {
   /** Loads it if it is on, trusted and fit; says why not otherwise. A load that there is ends in any case. */
   bring(plugin: Known): Promise<void>;
@@ -27,7 +32,7 @@ export interface PluginLoads {
   /** Ends the load at once; what takes time is left to `finishLeaving`. */
   leave(plugin: Known, reason: string): Left;
   /** Stops services, then removes what it keeps, then tells its clean-ups. */
-  finishLeaving(left: Left, reason: LeaveReason, removeState?: () => Promise<void>): Promise<void>;
+  finishLeaving(left: Left, reason: LeaveReason, disabled?: Disabled): Promise<void>;
   /** Puts on record what has become of it. */
   settle(plugin: Known, state: PluginState, reason?: string): void;
 }
@@ -35,7 +40,7 @@ export interface PluginLoads {
 interface Deps {
   readonly load: LoadDeps;
   readonly trust: PluginTrust;
-  readonly caller: PluginCaller;
+  readonly cleanUp: CleanUp;
   readonly clock: Clock;
   readonly log: Log;
   readonly safe: boolean;
@@ -49,7 +54,7 @@ interface Deps {
 export function createPluginLoads({
   load: deps,
   trust,
-  caller,
+  cleanUp,
   clock,
   log,
   safe,
@@ -126,13 +131,11 @@ export function createPluginLoads({
     return left;
   }
 
-  async function finishLeaving(left: Left, reason: LeaveReason, removeState?: () => Promise<void>): Promise<void> {
-    if (!left) return removeState?.();
-    await left.services?.stop();
-    await removeState?.();
+  async function finishLeaving(left: Left, reason: LeaveReason, disabled?: Disabled): Promise<void> {
+    await left?.services?.stop();
     if (reason === 'close') return;
-    const { failures } = await runCleanups(left.told, { reason }, caller);
-    for (const failure of failures) log.warn({ ...failure, reason }, 'clean-up of a plugin failed');
+    const { plugin, removeState } = disabled ?? {};
+    await cleanUp.run({ reason, told: left?.told ?? [], ...(plugin === undefined ? {} : { disabled: plugin, removeState }) });
   }
 
   async function unload(plugin: Known, reason: LeaveReason): Promise<void> {

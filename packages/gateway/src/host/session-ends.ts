@@ -3,9 +3,8 @@
 import type { Log } from '../kernel/log.ts';
 import { createLanes } from '../kernel/lane.ts';
 import type { StoredEvent } from '../store/stream.ts';
-import type { PluginCaller } from './call-plugin.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
-import { cleanupsOf, runCleanups } from './plugin-cleanup.ts';
+import { type CleanUp, cleanupsOf } from './plugin-cleanup.ts';
 import type { RunContexts } from './run-context.ts';
 
 export interface SessionEnds {
@@ -18,18 +17,17 @@ const MAX_WAITING_CLEANUPS = 1_000;
 
 interface Deps {
   readonly registry: ContributionRegistry;
-  readonly caller: PluginCaller;
+  readonly cleanUp: CleanUp;
   readonly runContexts: RunContexts;
   readonly log: Log;
 }
 
-export function createSessionEnds({ registry, caller, runContexts, log }: Deps): SessionEnds {
+export function createSessionEnds({ registry, cleanUp, runContexts, log }: Deps): SessionEnds {
   const lanes = createLanes();
   let waitingCleanups = 0;
 
   function sessionEnded(sessionKey: string, reason: 'reset' | 'delete'): void {
-    const told = cleanupsOf(registry);
-    if (told.length === 0) return;
+    if (cleanupsOf(registry).length === 0) return;
     if (waitingCleanups >= MAX_WAITING_CLEANUPS) {
       log.error({ sessionKey, reason }, 'plugins are not told that a session is over: too many wait to be told');
       return;
@@ -37,8 +35,8 @@ export function createSessionEnds({ registry, caller, runContexts, log }: Deps):
     waitingCleanups++;
     void lanes
       .run('cleanups', async () => {
-        const { failures } = await runCleanups(told, { reason, sessionKey }, caller);
-        for (const failure of failures) log.warn({ ...failure, sessionKey, reason }, 'clean-up of a plugin failed');
+        // Those that are loaded when it is their turn: an older load has been told that it goes, and must not be told more.
+        await cleanUp.run({ reason, sessionKey, told: cleanupsOf(registry) });
       })
       .finally(() => waitingCleanups--);
   }

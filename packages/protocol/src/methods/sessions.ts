@@ -3,6 +3,7 @@ import { ItemName } from '../contributions.ts';
 import { JsonValue } from '../json.ts';
 import { limits } from '../limits.ts';
 import { Count, Label, OwnerId, SessionKey } from '../names.ts';
+import { PendingInjection } from '../plugin.ts';
 import { Session, sessionFields } from '../session.ts';
 import { RunId } from '../transcript.ts';
 import { read, write } from './row.ts';
@@ -52,6 +53,13 @@ export const sessionMethods = {
     },
     /** `runId`: the turn that goes on because the plugin wants it. */
     result: Type.Object({ ...SessionResult.properties, runId: Type.Optional(RunId) }, closed),
+  }),
+  'sessions.injections': read({
+    summary:
+      'What plugins want told with the next turn of a session, in the order in which it is told; `pendingInjections` counts those that no turn has taken.',
+    scope: 'operator.admin',
+    params: { key: SessionKey },
+    result: Type.Object({ injections: Type.Array(PendingInjection) }, closed),
   }),
   'sessions.reset': write({
     summary: 'Start the session afresh: a new session id, the same key and settings.',

@@ -53,6 +53,11 @@ export const sessionHandlers = {
     });
   },
 
+  'sessions.injections': async ({ key }, { store, clock }) => {
+    await store.read('sessions.get', { key });
+    return store.read('injections.list', { key, at: clock.now() });
+  },
+
   'sessions.reset': ({ key }, context) =>
     inOrder(context, () => resetSession(key, context, (args) => context.commit('sessions.reset', args))),
 
