@@ -67,6 +67,19 @@ test('bundled plugins need to be enabled and granted like all others', async () 
   assert.deepEqual([state, granted], ['loaded', []]);
 });
 
+test('who enables a plugin with less than before takes the rest back', async () => {
+  verifies('seams:W2');
+  await using world = await openHostWorld();
+  writePlugin(world.place, { id: 'one', grants: ['sessions.list', 'turns.start'], register: KEEP });
+  const host = await world.open();
+  await host.enable('one', { by });
+  await host.disable('one', { by });
+  assert.deepEqual((await host.enable('one', { by, grants: ['sessions.list'] })).granted, ['sessions.list']);
+  const again = await world.open();
+  assert.deepEqual(again.get('one')?.granted, ['sessions.list']);
+  assert.equal(again.holds('one', 'turns.start'), false);
+});
+
 test('every registration is taken or refused with a code, and the log says so', async () => {
   verifies('seams:W3', 'seams:W19', 'seams:A7', 'seams:A13', 'seams:A3', 'S60');
   await using world = await openHostWorld();

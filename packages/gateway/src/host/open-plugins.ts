@@ -198,6 +198,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
       inTurn(async () => {
         const plugin = find(id);
         await trust.write(plugin, grants ?? plugin.found.manifest.grants, by);
+        if (grants !== undefined) await trust.takeBackAllBut(plugin, grants, by);
         await store.write('plugins.setEnabled', { pluginId: id, enabled: true, by, at: clock.now() });
         plugin.enabled = true;
         blocks.seen(id);

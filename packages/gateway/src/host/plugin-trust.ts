@@ -13,6 +13,8 @@ export interface PluginTrust {
   grantsOf(plugin: Known): Promise<{ readonly held: ReadonlySet<string> } | Untrusted>;
   /** Grants are written for the files as they are now, and with them that these files are trusted. */
   write(plugin: Known, grants: readonly string[], by: string): Promise<void>;
+  /** What was granted before and is not among these holds no longer. */
+  takeBackAllBut(plugin: Known, grants: readonly string[], by: string): Promise<void>;
 }
 
 interface Untrusted {
@@ -66,6 +68,12 @@ export function createPluginTrust({ store, clock, uid }: Deps): PluginTrust {
       for (const grant of [TRUST, ...grants]) {
         await store.write('plugins.grant', { pluginId: manifest.id, grant, treeHash, by, at: clock.now() });
       }
+    },
+    async takeBackAllBut(plugin, kept, by) {
+      const { id: pluginId } = plugin.found.manifest;
+      const { grants } = await store.read('plugins.grants', { pluginId });
+      const left = new Set(grants.map(({ grant }) => grant).filter((grant) => grant !== TRUST && !kept.includes(grant)));
+      for (const grant of left) await store.write('plugins.revokeGrant', { pluginId, grant, by, at: clock.now() });
     },
   };
 }
