@@ -38,7 +38,18 @@ test('each check agrees with its schema, on values that fit and on values with o
 
 type Random = ReturnType<typeof createRandom>;
 
-const TEXTS = ['main', 'agent:main:main', '0123456789abcdef', 'f'.repeat(64), 'v1.2-x', 'key-1', 'https://example.org', ''];
+const TEXTS = [
+  'main',
+  'agent:main:main',
+  '0123456789abcdef',
+  'f'.repeat(64),
+  'v1.2-x',
+  'key-1',
+  'https://example.org',
+  'tools.register',
+  '/plan',
+  '',
+];
 
 function sample(schema: Plain, root: Plain, random: Random, depth: number): unknown {
   if (schema.$defs && typeof schema.$ref === 'string')

@@ -19,6 +19,10 @@ const work: readonly Entry[] = [
   { view: 'approvals', label: 'Approvals', icon: 'shield' },
   { view: 'sessions', label: 'Sessions', icon: 'sessions' },
 ];
+const extend: readonly Entry[] = [
+  { view: 'plugins', label: 'Plugins', icon: 'joint' },
+  { view: 'inspector', label: 'Inspector', icon: 'inspector' },
+];
 const settings: Entry = { view: 'settings', label: 'Settings', icon: 'settings' };
 
 /** On a phone. */
@@ -32,6 +36,8 @@ const bottom: readonly Entry[] = [
 interface NavigationProps {
   readonly current: ViewName;
   readonly pending: number;
+  /** Plugins that need somebody to look at them. */
+  readonly troubled: number;
   readonly chatRoute: Route;
   readonly onPalette: () => void;
 }
@@ -40,6 +46,7 @@ export function SideNavigation({
   iconsOnly,
   current,
   pending,
+  troubled,
   chatRoute,
   onPalette,
 }: NavigationProps & { readonly iconsOnly: boolean }): ReactNode {
@@ -71,19 +78,24 @@ export function SideNavigation({
       </button>
       <ul className="nav-list">
         {work.map((entry) => (
-          <NavItem key={entry.view} entry={entry} {...{ iconsOnly, current, pending, chatRoute }} />
+          <NavItem key={entry.view} entry={entry} {...{ iconsOnly, current, pending, troubled, chatRoute }} />
         ))}
       </ul>
       <ul className="nav-list nav-list-later">
-        <NavItem entry={settings} {...{ iconsOnly, current, pending, chatRoute }} />
+        {extend.map((entry) => (
+          <NavItem key={entry.view} entry={entry} {...{ iconsOnly, current, pending, troubled, chatRoute }} />
+        ))}
+      </ul>
+      <ul className="nav-list nav-list-later">
+        <NavItem entry={settings} {...{ iconsOnly, current, pending, troubled, chatRoute }} />
       </ul>
       <ConnectionLine iconsOnly={iconsOnly} />
     </nav>
   );
 }
 
-export function BottomNavigation({ current, pending, chatRoute }: Omit<NavigationProps, 'onPalette'>): ReactNode {
-  const shown: ViewName = current === 'overview' || current === 'settings' ? 'more' : current;
+export function BottomNavigation({ current, pending, troubled, chatRoute }: Omit<NavigationProps, 'onPalette'>): ReactNode {
+  const shown: ViewName = bottom.some(({ view }) => view === current) ? current : 'more';
   return (
     <nav className="bottom-nav" aria-label="Main">
       <ul>
@@ -92,7 +104,7 @@ export function BottomNavigation({ current, pending, chatRoute }: Omit<Navigatio
             <a href={formatRoute(routeTo(entry.view, chatRoute))} aria-current={shown === entry.view ? 'page' : undefined}>
               <span className="bottom-nav-icon">
                 <Icon name={entry.icon} size={20} />
-                {entry.view === 'approvals' && <CountBadge count={pending} label={`, ${pending} waiting`} />}
+                <Count view={entry.view} {...{ pending, troubled }} />
               </span>
               {entry.label}
             </a>
@@ -108,6 +120,7 @@ function NavItem({
   iconsOnly,
   current,
   pending,
+  troubled,
   chatRoute,
 }: Omit<NavigationProps, 'onPalette'> & { entry: Entry; iconsOnly: boolean }): ReactNode {
   return (
@@ -120,15 +133,22 @@ function NavItem({
       >
         <Icon name={entry.icon} />
         <span className={iconsOnly ? 'visually-hidden' : ''}>{entry.label}</span>
-        {entry.view === 'approvals' && <CountBadge count={pending} label={`, ${pending} waiting`} />}
+        <Count view={entry.view} {...{ pending, troubled }} />
       </a>
     </li>
   );
 }
 
+function Count({ view, pending, troubled }: { readonly view: ViewName; readonly pending: number; readonly troubled: number }): ReactNode {
+  if (view === 'approvals') return <CountBadge count={pending} label={`, ${pending} waiting`} />;
+  const words = troubled === 1 ? ', 1 plugin needs a look' : `, ${troubled} plugins need a look`;
+  return view === 'plugins' || view === 'more' ? <CountBadge count={troubled} label={words} /> : null;
+}
+
 function routeTo(view: ViewName, chatRoute: Route): Route {
   if (view === 'chat') return chatRoute;
-  return view === 'approvals' ? { view, id: undefined } : { view };
+  if (view === 'inspector') return { view, sessionKey: undefined, plugin: undefined };
+  return view === 'approvals' || view === 'plugins' ? { view, id: undefined } : { view };
 }
 
 const POSITION_EVERY_MS = 2_000;

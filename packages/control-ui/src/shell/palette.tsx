@@ -149,6 +149,10 @@ function usePlaces(onHelp: () => void, onSignOut: () => void): PaletteEntry[] {
       go('approvals', 'Approvals', 'shield', ['G', 'A'], () => navigate({ view: 'approvals', id: undefined })),
       go('overview', 'Overview', 'overview', ['G', 'O'], () => navigate({ view: 'overview' })),
       go('sessions', 'Sessions', 'sessions', ['G', 'S'], () => navigate({ view: 'sessions' })),
+      go('plugins', 'Plugins', 'joint', ['G', 'P'], () => navigate({ view: 'plugins', id: undefined })),
+      go('inspector', 'Inspector', 'inspector', ['G', 'I'], () =>
+        navigate({ view: 'inspector', sessionKey: undefined, plugin: undefined }),
+      ),
       go('settings', 'Settings', 'settings', ['G', ','], () => navigate({ view: 'settings' })),
       ...(['light', 'dark', 'system'] as const)
         .filter((theme) => theme !== preferences.theme)

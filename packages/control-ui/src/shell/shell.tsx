@@ -8,6 +8,7 @@ import { navigate, useRoute, wasReplaced } from '../hooks/use-route.ts';
 import { Skeleton } from '../parts/states.tsx';
 import { Toasts } from '../parts/toasts.tsx';
 import { pendingApprovals } from '../state/app-state.ts';
+import { troubledPlugins } from '../state/plugin-trouble.ts';
 import type { Route } from '../state/route.ts';
 import { createShortcuts, type Shortcut } from '../state/shortcuts.ts';
 import { sessionTitle } from '../state/session-words.ts';
@@ -20,6 +21,8 @@ import { SessionList } from './session-list.tsx';
 const ApprovalsView = lazy(() => import('../views/approvals-view.tsx').then((module) => ({ default: module.ApprovalsView })));
 const OverviewView = lazy(() => import('../views/overview-view.tsx').then((module) => ({ default: module.OverviewView })));
 const SessionsView = lazy(() => import('../views/sessions-view.tsx').then((module) => ({ default: module.SessionsView })));
+const PluginsView = lazy(() => import('../plugins/plugins-view.tsx').then((module) => ({ default: module.PluginsView })));
+const InspectorView = lazy(() => import('../plugins/inspector-view.tsx').then((module) => ({ default: module.InspectorView })));
 const SettingsView = lazy(() => import('../views/settings-view.tsx').then((module) => ({ default: module.SettingsView })));
 const MoreView = lazy(() => import('../views/more-view.tsx').then((module) => ({ default: module.MoreView })));
 const Palette = lazy(() => import('./palette.tsx').then((module) => ({ default: module.Palette })));
@@ -34,6 +37,7 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }): ReactN
   const approvals = useApp((state) => state.approvals);
   const pending = useMemo(() => pendingApprovals(approvals), [approvals]);
   const required = useApp((state) => state.pluginUi.required);
+  const troubled = useApp((state) => troubledPlugins(state.plugins));
   const main = useRef<HTMLElement>(null);
   const lastKey = useRef<string | undefined>(undefined);
   if (route.view === 'chat' && route.sessionKey !== undefined) lastKey.current = route.sessionKey;
@@ -84,6 +88,7 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }): ReactN
           iconsOnly={isNarrow || route.view === 'chat'}
           current={route.view}
           pending={pending.length}
+          troubled={troubled}
           chatRoute={chatRoute}
           onPalette={() => setOverlay('palette')}
         />
@@ -119,13 +124,15 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }): ReactN
           {route.view === 'approvals' && <ApprovalsView id={route.id} />}
           {route.view === 'overview' && <OverviewView />}
           {route.view === 'sessions' && <SessionsView />}
+          {route.view === 'plugins' && <PluginsView id={route.id} />}
+          {route.view === 'inspector' && <InspectorView sessionKey={route.sessionKey} plugin={route.plugin} />}
           {route.view === 'settings' && <SettingsView onSignOut={onSignOut} />}
           {route.view === 'more' && (
             <MoreView onHelp={() => setOverlay('help')} onPalette={() => setOverlay('palette')} onSignOut={onSignOut} />
           )}
         </Suspense>
       </main>
-      {isPhone && <BottomNavigation current={route.view} pending={pending.length} chatRoute={chatRoute} />}
+      {isPhone && <BottomNavigation current={route.view} pending={pending.length} troubled={troubled} chatRoute={chatRoute} />}
       <Suspense fallback={null}>
         {overlay === 'palette' && <Palette onClose={() => setOverlay(undefined)} onHelp={() => setOverlay('help')} onSignOut={onSignOut} />}
         {overlay === 'help' && <Help onClose={() => setOverlay(undefined)} />}
@@ -165,6 +172,8 @@ const viewTitles = {
   chat: 'Chat',
   sessions: 'Sessions',
   approvals: 'Approvals',
+  plugins: 'Plugins',
+  inspector: 'Inspector',
   overview: 'Overview',
   settings: 'Settings',
   more: 'More',
@@ -184,7 +193,7 @@ const MOST_FRAMES_FOR_A_VIEW = 300;
 const FRAMES_OF_A_SENDER = 6;
 
 function useFocusOnTitle(route: Route, main: RefObject<HTMLElement | null>): void {
-  const place = route.view === 'chat' ? `chat ${route.sessionKey ?? ''}` : route.view;
+  const place = route.view === 'chat' ? `chat ${route.sessionKey ?? ''}` : route.view === 'plugins' ? `plugins ${route.id}` : route.view;
   const before = useRef<string | undefined>(undefined);
   useEffect(() => {
     if (before.current === place) return;
@@ -293,6 +302,8 @@ function goTo(
   shortcut: Exclude<Shortcut, 'palette' | 'help' | 'search' | 'compose' | 'new-session' | 'next' | 'previous' | 'go-chat'>,
 ): Route {
   if (shortcut === 'go-approvals') return { view: 'approvals', id: undefined };
+  if (shortcut === 'go-plugins') return { view: 'plugins', id: undefined };
+  if (shortcut === 'go-inspector') return { view: 'inspector', sessionKey: undefined, plugin: undefined };
   if (shortcut === 'go-overview') return { view: 'overview' };
   return { view: shortcut === 'go-sessions' ? 'sessions' : 'settings' };
 }

@@ -11,6 +11,7 @@ import type {
   Health,
   ModelInfo,
   PluginExtension,
+  Result,
   RunEnd,
   SandboxState,
   Scope,
@@ -110,6 +111,7 @@ export interface AppState {
   readonly agents: Loaded<readonly AgentInfo[]>;
   readonly models: Loaded<readonly ModelInfo[]>;
   readonly commands: Loaded<readonly CommandInfo[]>;
+  readonly plugins: Loaded<Result<'plugins.list'>>;
   readonly status: Loaded<Status> | undefined;
   readonly sandbox: Loaded<SandboxState> | undefined;
   readonly usage: ReadonlyMap<string, Usage>;
@@ -141,6 +143,7 @@ export function emptyState(): AppState {
     agents: loading,
     models: loading,
     commands: loading,
+    plugins: loading,
     status: undefined,
     sandbox: undefined,
     usage: new Map(),

@@ -42,6 +42,9 @@ export interface Link {
   /** Reads the latest page of a conversation. */
   readChat(key: string): Promise<void>;
   readSessions(): Promise<void>;
+  readPlugins(): Promise<void>;
+  /** Calls the listener with each such event; gives the way to stop that. */
+  readonly on: Client['on'];
   /** Makes the next attempt now. */
   retry(): void;
   close(): Promise<void>;
@@ -72,6 +75,7 @@ export function openLink(deps: LinkDeps): Link {
   let everConnected = false;
   let isClosed = false;
   let plugins: PluginFollower | undefined;
+  let pluginReads = 0;
   /** Principals whose names were asked for. */
   const asked = new Set<string>();
   /** Conversations that are being read, with the entries that arrived meanwhile. */
@@ -114,7 +118,10 @@ export function openLink(deps: LinkDeps): Link {
       if (event.decidedBy !== undefined) needName(event.decidedBy);
     }),
     // Their commands come and go with them.
-    client.on('plugins.changed', () => void readTables()),
+    client.on('plugins.changed', () => {
+      void readTables();
+      void readPlugins();
+    }),
     client.on('health', (health) => apply((state) => ({ ...state, health }))),
     client.on('snapshot-required', () => void readEverything()),
     client.onGap(({ action }) => {
@@ -129,6 +136,8 @@ export function openLink(deps: LinkDeps): Link {
     position: () => client.position?.seq,
     readChat,
     readSessions,
+    readPlugins,
+    on: client.on.bind(client),
     retry: () => void client.connect({ retry: true }).catch(() => undefined),
     async close() {
       isClosed = true;
@@ -156,7 +165,11 @@ export function openLink(deps: LinkDeps): Link {
       health: hello?.snapshot.health,
     }));
     if (!again) void readEverything();
-    else flush();
+    else {
+      flush();
+      // That they have changed is told to those who listen, and is not kept for those who come back.
+      void readPlugins();
+    }
     // Without them the page is whole; the next connection tries again.
     followPlugins().catch(() => undefined);
   }
@@ -172,7 +185,7 @@ export function openLink(deps: LinkDeps): Link {
     // How turns ended meanwhile was told to nobody.
     store.update((state) => ({ ...forgetStreams(state), ends: new Map() }));
     flush();
-    await Promise.all([readSessions(), readApprovals(), readTables(), readNames()]);
+    await Promise.all([readSessions(), readApprovals(), readTables(), readNames(), readPlugins()]);
   }
 
   async function readNames(): Promise<void> {
@@ -248,6 +261,13 @@ export function openLink(deps: LinkDeps): Link {
       loaded(call('commands.list', {}).then((result) => result.commands)),
     ]);
     store.update((state) => ({ ...state, agents, models, commands }));
+  }
+
+  async function readPlugins(): Promise<void> {
+    const mine = ++pluginReads;
+    const plugins = await loaded(call('plugins.list', {}));
+    // An answer that was overtaken says what was.
+    if (mine === pluginReads) store.update((state) => ({ ...state, plugins }));
   }
 
   async function readUsage(key: string): Promise<void> {

@@ -5,26 +5,34 @@ export type Route =
   | { readonly view: 'chat'; readonly sessionKey: string | undefined }
   | { readonly view: 'sessions' }
   | { readonly view: 'approvals'; readonly id: string | undefined }
+  /** One plugin, or all of them. */
+  | { readonly view: 'plugins'; readonly id: string | undefined }
+  /** What plugins did in a session; of one plugin where it is named. */
+  | { readonly view: 'inspector'; readonly sessionKey: string | undefined; readonly plugin: string | undefined }
   | { readonly view: 'overview' }
   | { readonly view: 'settings' }
   | { readonly view: 'more' };
 
 export type ViewName = Route['view'];
 
-const views: readonly ViewName[] = ['chat', 'sessions', 'approvals', 'overview', 'settings', 'more'];
+const views: readonly ViewName[] = ['chat', 'sessions', 'approvals', 'plugins', 'inspector', 'overview', 'settings', 'more'];
 
 export function parseRoute(hash: string): Route {
   const [, view, ...rest] = hash.replace(/^#/, '').split('/');
   const name = views.find((each) => each === view) ?? 'chat';
   const object = decode(rest.join('/')) || undefined;
-  if (name === 'chat') return { view: 'chat', sessionKey: object };
-  if (name === 'approvals') return { view: 'approvals', id: object };
+  if (name === 'chat') return { view: name, sessionKey: object };
+  if (name === 'approvals' || name === 'plugins') return { view: name, id: object };
+  if (name === 'inspector')
+    return { view: name, sessionKey: decode(rest[0] ?? '') || undefined, plugin: decode(rest[1] ?? '') || undefined };
   return { view: name };
 }
 
 export function formatRoute(route: Route): string {
-  const object = route.view === 'chat' ? route.sessionKey : route.view === 'approvals' ? route.id : undefined;
-  return object === undefined ? `#/${route.view}` : `#/${route.view}/${encodeURIComponent(object).replaceAll('%3A', ':')}`;
+  const objects =
+    'id' in route ? [route.id] : 'plugin' in route ? [route.sessionKey, route.plugin] : 'sessionKey' in route ? [route.sessionKey] : [];
+  const path = objects.map((object) => encodeURIComponent(object ?? '').replaceAll('%3A', ':')).join('/');
+  return `#/${route.view}/${path}`.replace(/\/+$/, '');
 }
 
 function decode(text: string): string {

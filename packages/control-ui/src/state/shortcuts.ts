@@ -12,6 +12,8 @@ export type Shortcut =
   | 'go-overview'
   | 'go-sessions'
   | 'go-approvals'
+  | 'go-plugins'
+  | 'go-inspector'
   | 'go-settings';
 
 export interface KeyPress {
@@ -35,6 +37,8 @@ const AFTER_G: Readonly<Record<string, Shortcut>> = {
   o: 'go-overview',
   s: 'go-sessions',
   a: 'go-approvals',
+  p: 'go-plugins',
+  i: 'go-inspector',
   ',': 'go-settings',
 };
 
@@ -76,6 +80,8 @@ export const keyboardMap: readonly { readonly title: string; readonly rows: read
       { keys: ['g', 'o'], what: 'Go to the overview' },
       { keys: ['g', 's'], what: 'Go to sessions' },
       { keys: ['g', 'a'], what: 'Go to approvals' },
+      { keys: ['g', 'p'], what: 'Go to plugins' },
+      { keys: ['g', 'i'], what: 'Go to the inspector' },
       { keys: ['g', ','], what: 'Go to settings' },
     ],
   },

@@ -1,6 +1,9 @@
 // The rest of the ways through the page, for a phone.
 import type { ReactNode } from 'react';
+import { useApp } from '../hooks/page-context.ts';
 import { Icon, type IconName } from '../icons.tsx';
+import { CountBadge } from '../parts/button.tsx';
+import { troubledPlugins } from '../state/plugin-trouble.ts';
 import { formatRoute } from '../state/route.ts';
 
 interface MoreProps {
@@ -10,6 +13,7 @@ interface MoreProps {
 }
 
 export function MoreView({ onHelp, onPalette, onSignOut }: MoreProps): ReactNode {
+  const troubled = useApp((state) => troubledPlugins(state.plugins));
   return (
     <div className="page-view">
       <header className="bar">
@@ -22,6 +26,17 @@ export function MoreView({ onHelp, onPalette, onSignOut }: MoreProps): ReactNode
           <li>
             <a href={formatRoute({ view: 'overview' })} className="more-row">
               <Icon name="overview" /> Overview
+            </a>
+          </li>
+          <li>
+            <a href={formatRoute({ view: 'plugins', id: undefined })} className="more-row">
+              <Icon name="joint" /> Plugins
+              <CountBadge count={troubled} label={troubled === 1 ? ', 1 needs a look' : `, ${troubled} need a look`} />
+            </a>
+          </li>
+          <li>
+            <a href={formatRoute({ view: 'inspector', sessionKey: undefined, plugin: undefined })} className="more-row">
+              <Icon name="inspector" /> Inspector
             </a>
           </li>
           <li>

@@ -9,6 +9,7 @@ import { Icon, type IconName } from '../icons.tsx';
 import { Button, CountBadge, Pill, type Tone } from '../parts/button.tsx';
 import { Failed, Skeleton } from '../parts/states.tsx';
 import { may, pendingApprovals } from '../state/app-state.ts';
+import { troubledPlugins } from '../state/plugin-trouble.ts';
 import { formatRoute } from '../state/route.ts';
 import { sessionTitle } from '../state/session-words.ts';
 
@@ -73,6 +74,7 @@ export function OverviewView(): ReactNode {
 function HealthCard({ status }: { readonly status: Status }): ReactNode {
   const now = useNow(true, 10_000);
   const sandbox = useApp((state) => state.sandbox);
+  const troubled = useApp((state) => troubledPlugins(state.plugins));
   const problems = status.health.problems ?? [];
   return (
     <section className="card" aria-labelledby="health-title">
@@ -88,6 +90,13 @@ function HealthCard({ status }: { readonly status: Status }): ReactNode {
         {sandbox?.kind === 'ready' && sandbox.value.kind === 'none' && (
           <PartRow icon="shield-off" tone="warn" words="Not sandboxed" part="Programs">
             {visible(sandbox.value.reason)}
+          </PartRow>
+        )}
+        {troubled > 0 && (
+          <PartRow icon="warning" tone="warn" words="Needs a look" part="Plugins">
+            <a href={formatRoute({ view: 'plugins', id: undefined })}>
+              {troubled === 1 ? '1 plugin needs a look' : `${troubled} plugins need a look`}
+            </a>
           </PartRow>
         )}
         <PartRow icon="running" tone="ok" words="Running" part="Gateway">

@@ -69,6 +69,12 @@ export function useSessionMenu(session: Session | undefined, where: 'chat' | 'li
     },
     { id: 'fork', label: 'Fork', icon: 'branch', run: () => void fork() },
     { id: 'command', label: 'Copy terminal command', icon: 'terminal', run: () => void copyCommand() },
+    {
+      id: 'inspect',
+      label: 'What plugins do here',
+      icon: 'inspector',
+      run: () => navigate({ view: 'inspector', sessionKey: key, plugin: undefined }),
+    },
     { id: 'export', label: 'Export', icon: 'download', run: () => void exportSession() },
     { id: 'archive', label: session.archived ? 'Take out of the archive' : 'Archive', icon: 'archive', run: () => void archive() },
     { id: 'delete', label: 'Delete', icon: 'trash', danger: true, run: () => setOpen('delete') },

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { contributionKinds, grantNames, type PluginInfo } from '@tenon/protocol';
+import { troubledPlugins } from '../state/plugin-trouble.ts';
+import { fieldsOf, readConfig, textsOf } from './config-fields.ts';
+import { acceptedByKind, grantCount, grantWords, inOrder, kindWord, millis, sentence, stateWords } from './plugin-words.ts';
+
+const plugin = (more: Partial<PluginInfo> = {}): PluginInfo => ({
+  id: 'one',
+  name: 'One',
+  version: '1.0.0',
+  origin: 'path',
+  state: 'loaded',
+  enabled: true,
+  asked: [],
+  granted: [],
+  registrations: [],
+  switchedOff: [],
+  incidents: [],
+  services: [],
+  ...more,
+});
+const refused = { kind: 'tool', key: 'read', accepted: false, code: 'RESERVED', message: '"read" is kept for the gateway' };
+
+test('a plugin that runs and of which something was refused is not whole, and is counted', () => {
+  const whole = plugin();
+  const parts = [
+    plugin({ registrations: [refused] }),
+    plugin({ switchedOff: [{ place: 'agent_end', at: 1, reason: 'too slow' }] }),
+    plugin({ incidents: [{ kind: 'blocked', place: 'agent_end', message: 'it held up everything for 900 ms', at: 1, count: 2 }] }),
+    plugin({ services: [{ id: 's', state: 'failed' }] }),
+    plugin({ state: 'failed', reason: 'its register threw: no' }),
+    plugin({ state: 'changed' }),
+    plugin({ state: 'rejected' }),
+  ];
+  assert.equal(stateWords(whole).words, 'Running');
+  assert.deepEqual(stateWords(parts[0]!), {
+    icon: 'warning',
+    tone: 'warn',
+    words: 'Running, not whole',
+    reasons: ['1 registration was refused.'],
+  });
+  assert.deepEqual(stateWords(parts[4]!).reasons, ['Its register threw: no.']);
+  const off = plugin({ state: 'off', enabled: false });
+  assert.equal(troubledPlugins({ kind: 'ready', value: { plugins: [whole, off, ...parts], generation: 1, safe: false } }), parts.length);
+});
+
+test('what needs the person stands first', () => {
+  const named = (name: string, more: Partial<PluginInfo>) => plugin({ name, ...more });
+  const order = inOrder([
+    named('off', { state: 'off' }),
+    named('b', {}),
+    named('a', {}),
+    named('partly', { registrations: [refused] }),
+    named('rejected', { state: 'rejected' }),
+    named('changed', { state: 'changed' }),
+    named('failed', { state: 'failed' }),
+  ]);
+  assert.deepEqual(
+    order.map(({ name }) => name),
+    ['failed', 'changed', 'rejected', 'partly', 'a', 'b', 'off'],
+  );
+});
+
+test('every grant of the table has words, and the wide ones are marked', () => {
+  for (const name of grantNames) assert.match(grantWords(name).meaning, /\.$/);
+  assert.deepEqual(grantWords('hooks.intercept:before_tool_call'), {
+    grant: 'hooks.intercept:before_tool_call',
+    meaning: 'Change or stop something before it happens: before_tool_call.',
+    wide: false,
+  });
+  assert.equal(grantWords('conversation.read').wide, true);
+  assert.match(grantWords('of.tomorrow').meaning, /does not know/);
+  assert.equal(grantCount(plugin({ asked: ['a.b', 'c.d'], granted: ['a.b', 'x.y'] })), '1 of 2');
+});
+
+test('every kind of registration has a word', () => {
+  for (const kind of contributionKinds) assert.match(kindWord(kind), /^[A-Z][a-z -]+$/);
+  assert.equal(kindWord('somethingNewer'), 'Something newer');
+  const groups = acceptedByKind(
+    plugin({
+      registrations: [
+        { kind: 'tool', key: 'a', accepted: true },
+        { kind: 'command', key: 'go', accepted: true },
+        refused,
+        { kind: 'tool', key: 'b', accepted: true },
+      ],
+    }),
+  );
+  assert.deepEqual(groups, [
+    { kind: 'tool', keys: ['a', 'b'] },
+    { kind: 'command', keys: ['/go'] },
+  ]);
+});
+
+test('times of handlers and sentences of hosts', () => {
+  assert.deepEqual([0, 0.02, 0.44, 3.4, 86, 1_910, 12_340].map(millis), ['0 ms', '0.1 ms', '0.4 ms', '3 ms', '86 ms', '1.91 s', '12.3 s']);
+  assert.deepEqual(['its files changed', 'tool/name is wrong', 'Done.'].map(sentence), [
+    'Its files changed.',
+    'tool/name is wrong.',
+    'Done.',
+  ]);
+});
+
+test('a form comes from the schema and gives the configuration back, with what it has no field for', () => {
+  const fields = fieldsOf({
+    type: 'object',
+    required: ['greeting'],
+    properties: {
+      greeting: { type: 'string', title: 'Greeting', description: 'What it says' },
+      most: { type: 'integer', default: 3 },
+      loud: { type: 'boolean' },
+      mood: { enum: ['calm', 'merry'] },
+      hosts: { type: 'array', items: { type: 'string' } },
+      rules: { type: 'array', items: { type: 'object' } },
+    },
+  })!;
+  assert.deepEqual(
+    fields.map(({ name, kind }) => `${name} ${kind}`),
+    ['greeting text', 'most number', 'loud choice', 'mood choice', 'hosts lines', 'rules json'],
+  );
+  assert.deepEqual([fields[0]!.required, fields[1]!.placeholder], [true, '3']);
+  const config = { greeting: 'hi', most: 4, loud: false, mood: 'calm', hosts: ['a', 'b'], rules: [{ x: 1 }], other: null };
+  const texts = textsOf(fields, config);
+  assert.deepEqual(readConfig(fields, texts, config), { ok: true, config });
+  assert.deepEqual(readConfig(fields, { ...texts, most: '', loud: '', rules: '' }, {}), {
+    ok: true,
+    config: { greeting: 'hi', mood: 'calm', hosts: ['a', 'b'] },
+  });
+  const wrong = readConfig(fields, { ...texts, most: 'many', rules: '[' }, config);
+  assert.deepEqual(wrong.ok ? [] : Object.keys(wrong.wrong), ['most', 'rules']);
+  assert.equal(fieldsOf({ type: 'object' }), undefined);
+});

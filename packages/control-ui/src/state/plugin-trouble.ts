@@ -1,0 +1,17 @@
+// Which plugins need somebody to look at them, for the number beside their entry. In the first load, so it is short.
+import type { PluginInfo, Result } from '@tenon/protocol';
+import type { Loaded } from './app-state.ts';
+
+/** It should work and does not, or not all of it does. */
+export function needsALook({ state, registrations, switchedOff, incidents, services }: PluginInfo): boolean {
+  return (
+    (state !== 'loaded' && state !== 'off') ||
+    switchedOff.length + incidents.length > 0 ||
+    registrations.some(({ accepted }) => !accepted) ||
+    services.some((service) => service.state === 'failed')
+  );
+}
+
+export function troubledPlugins(plugins: Loaded<Result<'plugins.list'>>): number {
+  return plugins.kind === 'ready' ? plugins.value.plugins.filter(needsALook).length : 0;
+}
