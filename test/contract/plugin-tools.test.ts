@@ -1,6 +1,7 @@
 // Tools that plugins make for each session, middleware on what tools answer, and what plugins say of their commands: a real
 // gateway, plugins of the test's own, driven over the socket.
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { mintToken } from '../security/harness.ts';
@@ -63,11 +64,11 @@ const second = `
     evaluate: ({ params }) => params.text === 'blocked' ? { allow: false, reason: 'not that' } : undefined });
 `;
 
+const home = temporaryHome();
 let world: Conversation;
 let count = 0;
 
 before(async () => {
-  const home = temporaryHome();
   const place = join(home, 'plugins');
   writePlugin(place, { id: 'maker', grants: ['tools.register', 'commands.register', 'prompt.inject'], register: maker });
   writePlugin(place, {
@@ -79,7 +80,10 @@ before(async () => {
   world = await openConversation({ home, plugins: true });
   for (const id of ['maker', 'a-first', 'b-second']) assert.equal((await ask('plugins.enable', { id })).plugin.state, 'loaded');
 });
-after(() => world[Symbol.asyncDispose]());
+after(async () => {
+  await world[Symbol.asyncDispose]();
+  rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+});
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every method
 async function ask(method: string, params: object = {}): Promise<any> {
