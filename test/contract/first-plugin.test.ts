@@ -76,7 +76,7 @@ test('its commands, typed one after another, load it, use it and look at it', as
     ['uiDescriptor', 'ballot'],
     ['command', 'vote'],
   ]) {
-    assert.match(of('plugin inspect'), new RegExp(`${kind} +${key}`));
+    assert.match(of('plugin inspect'), new RegExp(`${kind}: ${key}`));
   }
   assert.match(of('plugin config'), /question = "Ship it\?"/);
   assert.match(of('plugin trace'), /session_action/);
