@@ -11,6 +11,7 @@ import type { Door } from '../support/chaos-link.ts';
 import { watchSyncs } from '../support/chaos-strace.ts';
 import { faultPoints, killAt } from '../support/fault-points.ts';
 import { temporaryHome } from '../support/gateway.ts';
+import { growthOf, runLeaks } from '../support/leaks.ts';
 import { Ledger } from '../support/ledger.ts';
 import type { Observer } from '../support/ledger-observer.ts';
 import { startPostgres } from '../support/postgres.ts';
@@ -66,6 +67,7 @@ const parts: readonly Part[] = [
   namedKills(),
   ...chosen.map(turns),
   ...chosen.map(plugins),
+  leaks(),
   ...chosen.map(turnCommits),
   ...chosen.map(resume),
   ...chosen.map(stops),
@@ -233,6 +235,22 @@ function plugins(engine: Engine): Part {
         for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += stats[name];
       }
       return `${sum.acknowledged} presses, ${sum.repeated} repeats, each applied once; ${sum.told} injections, each in one of ${sum.turns} turns`;
+    },
+  };
+}
+
+function leaks(): Part {
+  return {
+    name: 'leaks',
+    promise: 'A1 W15',
+    unit: 'runs',
+    count: minutes > 0 ? 5_000 : 100_000,
+    async run({ count, step }) {
+      const found = await runLeaks({ before: 1_000, all: count });
+      assert.deepEqual(growthOf(found), []);
+      step(found.runs);
+      const heaps = `${found.first.heapMegabytes} MB after 1,000 runs, ${found.last.heapMegabytes} MB after all`;
+      return `${Object.keys(found.last.maps).length} places that make maps, none holds more than before; ${heaps}`;
     },
   };
 }
