@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { explain, methodRow, type TraceRecord } from '@tenon/protocol';
 import { mintToken } from '../security/harness.ts';
-import { call, type Conversation, openConversation } from '../support/conversation.ts';
+import { call, type Conversation, MODEL_KEY, openConversation } from '../support/conversation.ts';
 import { temporaryHome } from '../support/gateway.ts';
 import { writePlugin } from '../support/plugins.ts';
 import { connectRaw } from '../support/raw-client.ts';
@@ -117,6 +117,17 @@ async function recorded(sessionKey: string): Promise<TraceRecord[]> {
     await find((frame) => frame.event === 'hooks.traced' && frame.payload.sessionKey === sessionKey && frames.indexOf(frame) >= seen);
   }
 }
+
+test('a key of the gateway that a plugin comes across is hidden by its value, whatever it is part of', async () => {
+  verifies('S81');
+  const sessionKey = await newSession();
+  await ask('hooks.trace.record', { sessionKey });
+  for (const key of [MODEL_KEY, world.gateway.token])
+    await ask('plugins.sessionAction', { pluginId: 'doer', actionId: 'put', sessionKey, payload: `it says ${key}, does it` });
+  const kept = JSON.stringify(await records(sessionKey));
+  assert.match(kept, /it says \*\*\*, does it/);
+  for (const key of [MODEL_KEY, world.gateway.token]) assert.ok(!kept.includes(key));
+});
 
 const told = ({ place, plugin, outcome }: TraceRecord) => `${place} ${plugin} ${outcome}`;
 

@@ -165,8 +165,10 @@ export async function startGateway({
     const auditChain = () => auditKeeper.verify(store);
     const configService = createConfigService(config, (changed) => logBook.setLevel(changed['log.level']));
 
-    await takeSharedToken(token ?? secrets.token);
+    let sharedToken = token ?? secrets.token;
+    await takeSharedToken(sharedToken);
     async function takeSharedToken(secret: string): Promise<void> {
+      sharedToken = secret;
       const outcome = await store.write('tokens.putShared', { digest: digestOf(secret), scopes: ['operator.admin'], at: startedAt });
       if (outcome === 'taken') return;
       if (token !== undefined) throw new StartError('The given token was revoked; choose another', 1);
@@ -188,6 +190,7 @@ export async function startGateway({
         metrics,
         publish: (said) => hub.publish('agent', said),
         traced: (more) => hub.publish('hooks.traced', more),
+        secrets: () => [sharedToken],
         gatewayUrl: () => net?.url ?? '',
         gatewayPort: () => net?.port,
         health: () => health.snapshot().problems?.map(({ part, reason }) => `${part}: ${reason}`) ?? [],

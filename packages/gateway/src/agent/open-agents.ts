@@ -50,6 +50,8 @@ export interface AgentOptions {
   /** To every client that may see it. */
   readonly publish: (said: RunStream) => void;
   readonly traced: TraceDeps['tell'];
+  /** Values that nobody may find in what is kept for people to read. */
+  readonly secrets: () => readonly string[];
   readonly gatewayUrl: () => string;
   readonly gatewayPort: () => number | undefined;
   readonly health: () => readonly string[];
@@ -103,7 +105,7 @@ export function openAgents(options: AgentOptions): AgentParts {
   const reportConflict = createConflictReport({ log, metrics });
   const counts = createCallCounts(clock);
   const activity = createPluginActivity(clock);
-  const trace = createTrace({ clock, tell: options.traced });
+  const trace = createTrace({ clock, tell: options.traced, secrets: () => [...options.secrets(), ...modelKeys(options)] });
   const caller = createPluginCaller({ clock, metrics, reportFailure, counts, trace, activity });
   const hooks = createHookRunner({
     registry: hookRegistry,
@@ -275,4 +277,18 @@ export function openAgents(options: AgentOptions): AgentParts {
       await Promise.all([hooks.drain(CLOSE_BUDGET_MS), followers?.drain(CLOSE_BUDGET_MS)]);
     },
   };
+}
+
+/** The keys of the models, as far as they can be read now. */
+function modelKeys({ settings, env, home }: Pick<AgentOptions, 'settings' | 'env' | 'home'>): string[] {
+  const named = keyEnvNames(settings.models).map((name) => env[name]);
+  const kept = settings.models.map(({ keyFile }) => {
+    try {
+      return keyFile === undefined ? undefined : readKeyFile(keyFile, home).trim();
+    } catch {
+      // A key that cannot be read is known to nobody.
+      return undefined;
+    }
+  });
+  return [...named, ...kept].filter((key) => key !== undefined);
 }

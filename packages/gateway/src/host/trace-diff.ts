@@ -21,7 +21,10 @@ const MAX_DEPTH = 64;
 const CONTEXT_CHARS = 40;
 const MAX_PATH = 512;
 
-export function differenceOf(before: unknown, after: unknown): Difference {
+/** Takes what must not be kept out of a text. */
+export type Hide = (text: string) => string;
+
+export function differenceOf(before: unknown, after: unknown, hide: Hide = hideSecrets): Difference {
   const changes: TraceChange[] = [];
   let more = 0;
   let visits = 0;
@@ -33,8 +36,8 @@ export function differenceOf(before: unknown, after: unknown): Difference {
     }
     const [shownBefore, shownAfter] =
       typeof was === 'string' && typeof is === 'string' && !isSecret
-        ? aroundDifference(was, is)
-        : [shown(was, isSecret), shown(is, isSecret)];
+        ? aroundDifference(was, is, hide)
+        : [shown(was, hide, isSecret), shown(is, hide, isSecret)];
     changes.push({
       path: path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path,
       ...(was === undefined ? {} : { before: shownBefore }),
@@ -84,30 +87,30 @@ export function differenceOf(before: unknown, after: unknown): Difference {
 }
 
 /** A value as it may be kept: short, and without secrets. */
-export function shown(value: unknown, isSecret = false): JsonValue {
+export function shown(value: unknown, hide: Hide = hideSecrets, isSecret = false): JsonValue {
   if (value === null || value === undefined || typeof value === 'boolean') return value ?? null;
   if (isSecret) return CENSORED;
   if (typeof value === 'number') return value;
-  if (typeof value === 'string') return cut(hideSecrets(value.slice(0, MAX_TEXT)), value.length);
+  if (typeof value === 'string') return cut(hide(value.slice(0, MAX_TEXT)), value.length);
   const budget = { nodes: MAX_CHARS };
-  const clean = withoutSecrets(value, budget, 0);
+  const clean = withoutSecrets(value, hide, budget, 0);
   const text = JSON.stringify(clean);
   return text.length <= MAX_CHARS && budget.nodes >= 0 ? clean : `${text.slice(0, MAX_CHARS).toWellFormed()}…`;
 }
 
 /** A text of a plugin that says why, as it may be kept. */
-export function shownReason(text: string): string {
-  return cut(hideSecrets(text.slice(0, MAX_TEXT)), text.length);
+export function shownReason(text: string, hide: Hide = hideSecrets): string {
+  return cut(hide(text.slice(0, MAX_TEXT)), text.length);
 }
 
-function withoutSecrets(value: unknown, budget: { nodes: number }, depth: number): JsonValue {
+function withoutSecrets(value: unknown, hide: Hide, budget: { nodes: number }, depth: number): JsonValue {
   // Nobody can read more of it than this: what is left out is shown as cut off.
   if (--budget.nodes < 0 || depth > MAX_DEPTH) return '…';
-  if (typeof value === 'string') return hideSecrets(value.slice(0, MAX_TEXT)).slice(0, MAX_CHARS + 1);
+  if (typeof value === 'string') return hide(value.slice(0, MAX_TEXT)).slice(0, MAX_CHARS + 1);
   if (Array.isArray(value)) {
     const list: JsonValue[] = [];
     for (const each of value) {
-      list.push(withoutSecrets(each, budget, depth + 1));
+      list.push(withoutSecrets(each, hide, budget, depth + 1));
       if (budget.nodes < 0) break;
     }
     return list;
@@ -115,7 +118,8 @@ function withoutSecrets(value: unknown, budget: { nodes: number }, depth: number
   if (isObject(value)) {
     const made: Record<string, JsonValue> = {};
     for (const [key, each] of Object.entries(value)) {
-      made[key] = isSecretName(key) && each !== null && typeof each !== 'boolean' ? CENSORED : withoutSecrets(each, budget, depth + 1);
+      made[key] =
+        isSecretName(key) && each !== null && typeof each !== 'boolean' ? CENSORED : withoutSecrets(each, hide, budget, depth + 1);
       if (budget.nodes < 0) break;
     }
     return made;
@@ -124,13 +128,13 @@ function withoutSecrets(value: unknown, budget: { nodes: number }, depth: number
 }
 
 /** Two long texts that begin alike would look alike once they are cut: what they share at the front is left out. */
-function aroundDifference(was: string, is: string): [string, string] {
+function aroundDifference(was: string, is: string, hide: Hide): [string, string] {
   let [a, b] = [was, is];
   if (Math.max(a.length, b.length) > MAX_TEXT) {
     const from = Math.max(0, sharedStart(a, b) - MAX_TEXT / 2);
     [a, b] = [a.slice(from, from + MAX_TEXT), b.slice(from, from + MAX_TEXT)];
   }
-  [a, b] = [hideSecrets(a), hideSecrets(b)];
+  [a, b] = [hide(a), hide(b)];
   if (Math.max(a.length, b.length) <= MAX_CHARS) return [cut(a, was.length), cut(b, is.length)];
   const from = Math.max(0, sharedStart(a, b) - CONTEXT_CHARS);
   const lead = from === 0 ? '' : '…';

@@ -1,8 +1,9 @@
 // The records of one session that is traced: the latest ones, within a number and a size. What came of a call is often known
 // only after its record was made, so a record can be amended while it is kept.
 import { limits, type TraceRecord } from '@tenon/protocol';
+import { hideSecrets } from '../kernel/redact.ts';
 import type { Answer, Effect } from './call-plugin.ts';
-import { differenceOf, shownReason } from './trace-diff.ts';
+import { differenceOf, type Hide, shownReason } from './trace-diff.ts';
 
 export interface Kept {
   record: TraceRecord;
@@ -17,6 +18,8 @@ const PAGE_BYTES = 262_144;
 export class TraceRecords {
   /** Older ones that made room. */
   dropped = 0;
+  /** Replaced when a recording begins: secrets may be others then. */
+  hide: Hide = hideSecrets;
   readonly #kept: Kept[] = [];
   #bytes = 0;
 
@@ -30,12 +33,12 @@ export class TraceRecords {
 
   amend(kept: Kept, { outcome, reason, before, after }: Effect): void {
     const isCompared = before !== undefined || after !== undefined;
-    const { changes, more } = isCompared ? differenceOf(before, after) : { changes: [], more: 0 };
+    const { changes, more } = isCompared ? differenceOf(before, after, this.hide) : { changes: [], more: 0 };
     const { changes: _, moreChanges: __, ...rest } = kept.record;
     kept.record = {
       ...rest,
       outcome: outcome === 'changed' && isCompared && changes.length === 0 ? 'unchanged' : (outcome ?? rest.outcome),
-      ...(reason === undefined ? {} : { reason: shownReason(reason) }),
+      ...(reason === undefined ? {} : { reason: shownReason(reason, this.hide) }),
       ...(changes.length === 0 ? {} : { changes }),
       ...(more === 0 ? {} : { moreChanges: more }),
     };

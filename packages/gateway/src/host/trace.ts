@@ -4,6 +4,7 @@
 // says what it became.
 import { GatewayError, limits, type TraceRecord } from '@tenon/protocol';
 import type { Clock, Timer } from '../kernel/clock.ts';
+import { hideSecrets, redact } from '../kernel/redact.ts';
 import type { StoredEvent } from '../store/stream.ts';
 import type { Answer, CallTrace, TracedPlace } from './call-plugin.ts';
 import { shownReason } from './trace-diff.ts';
@@ -31,6 +32,8 @@ export interface TraceDeps {
   readonly clock: Clock;
   /** There is more to read, or a recording has ended. */
   readonly tell: (more: { readonly sessionKey: string; readonly seq: number }) => void;
+  /** Values that must not be recorded, whatever they are part of. Asked when a recording begins. */
+  readonly secrets?: () => readonly string[];
 }
 
 /** Not more than one word about new records in this time. */
@@ -60,7 +63,7 @@ interface OpenCall {
   readonly runId: string | undefined;
 }
 
-export function createTrace({ clock, tell }: TraceDeps): Trace {
+export function createTrace({ clock, tell, secrets = () => [] }: TraceDeps): Trace {
   const sessions = new Map<string, Recorded>();
   let dispatches = new WeakMap<object, { readonly id: number; order: number }>();
   let answers = new WeakMap<Answer<unknown>, { readonly session: Recorded; readonly kept: Kept }>();
@@ -214,10 +217,12 @@ export function createTrace({ clock, tell }: TraceDeps): Trace {
     },
     passedOver(where, about, outcome, reason) {
       const found = active === 0 ? undefined : factsOf(where, about);
-      if (found) keep(found.session, { ...found.facts, durationMs: 0, outcome, reason: shownReason(reason) });
+      if (found) keep(found.session, { ...found.facts, durationMs: 0, outcome, reason: shownReason(reason, found.session.records.hide) });
     },
     record(sessionKey, { turns }) {
       const session = sessions.get(sessionKey) ?? open(sessionKey);
+      const values = secrets();
+      session.records.hide = (text) => hideSecrets(redact(text, values));
       if (!session.isRecording) active++;
       session.isRecording = true;
       session.turnsLeft = turns;

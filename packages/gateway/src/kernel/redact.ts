@@ -33,3 +33,17 @@ export function hideSecrets(text: string): string {
   for (const [shape, shown] of SHAPES) clean = clean.replace(shape, shown);
   return clean;
 }
+
+/** Below this a value is no secret, and taking it out would only spoil the text. */
+const MIN_SECRET = 4;
+
+/** The text without these secrets, however they are written in it. */
+export function redact(text: string, secrets: readonly string[]): string {
+  let clean = text;
+  for (const secret of secrets) {
+    if (secret.length < MIN_SECRET) continue;
+    for (const form of new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]))
+      clean = clean.replaceAll(form, '***');
+  }
+  return clean;
+}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { failureOf, redact, StreamFault, type FailurePlace } from './failure.ts';
+import { redact } from '../kernel/redact.ts';
+import { failureOf, StreamFault, type FailurePlace } from './failure.ts';
 import type { FailureKind } from './types.ts';
 
 const place: FailurePlace = {

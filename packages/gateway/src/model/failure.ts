@@ -2,6 +2,7 @@
 // kind that the agent acts on and a text that people read. Errors are read by their fields, because each provider is a
 // bundle with classes of its own. No text leaves here with a key in it.
 import { visible } from '@tenon/protocol';
+import { redact } from '../kernel/redact.ts';
 import type { FailureKind, ModelFailure } from './types.ts';
 
 /** Which model the failure is about, for its text. */
@@ -177,19 +178,6 @@ function retryAfter({ headers, body }: Facts, now: number): number | undefined {
   ];
   const found = candidates.find((each) => Number.isFinite(each));
   return found === undefined ? undefined : Math.ceil(Math.min(Math.max(0, found), MAX_RETRY_AFTER_MS));
-}
-
-/** Below this a value is no secret, and taking it out would only spoil the text. */
-const MIN_SECRET = 4;
-
-export function redact(text: string, secrets: readonly string[]): string {
-  let clean = text;
-  for (const secret of secrets) {
-    if (secret.length < MIN_SECRET) continue;
-    for (const form of new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]))
-      clean = clean.replaceAll(form, '***');
-  }
-  return clean;
 }
 
 function tidy(text: string): string {

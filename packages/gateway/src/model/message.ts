@@ -1,6 +1,6 @@
 // Puts the message together from what a model streams, and holds it within bounds: a model may be broken or hostile,
 // and what it sends is kept forever. What it hands back of each piece is fit to be shown, stored and sent on.
-import { redact } from './failure.ts';
+import { redact } from '../kernel/redact.ts';
 import { parseJson, type AssistantMessage, type JsonObject, type ModelConfig, type ToolCallBlock, type Usage } from '@tenon/protocol';
 
 export const messageBounds = {
