@@ -35,6 +35,7 @@ export interface RuntimeApi extends FlatRuntime {
     readonly events: AgentEvents;
   };
   readonly gateway: GatewayEvents;
+  readonly secrets: Secrets;
   readonly runContext: RunContext;
   readonly lifecycle: PluginLifecycle;
 }
@@ -227,6 +228,15 @@ export interface GatewayEvents {
         readonly ok: true;
       }
     | Refused;
+}
+export interface SecretValue {
+  readonly ok: true;
+  readonly value: string;
+}
+/** What the operator keeps for plugins, by name. */
+export interface Secrets {
+  /** Needs the grant `secrets.use:<name>`. Read anew each time; do not keep it, and do not say it. */
+  get(name: string): Promise<SecretValue | Refused>;
 }
 /** In memory, for as long as the run lasts. */
 export interface RunContext {

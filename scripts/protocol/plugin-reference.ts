@@ -70,7 +70,7 @@ export function grants(tables: ProtocolTables): string[] {
 function usersOf(grant: string, tables: ProtocolTables): string[] {
   const isIt = (need: string) => need.split(':')[0] === grant;
   const kinds = Object.entries(tables.contributions).filter(([, row]) => row.grant !== undefined && isIt(row.grant));
-  const calls = Object.entries(tables.lateCalls).filter(([, row]) => row.grant !== undefined && isIt(row.grant));
+  const calls = Object.entries(tables.lateCalls).filter(([, { grant, grantFor }]) => isIt(grant ?? grantFor ?? ''));
   const hooks = Object.entries(tables.hooks).filter(([, { needs }]) => needs.some(isIt));
   return [
     ...kinds.map(([kind, row]) => `to register [\`${kind}\`](contributions.md#${anchor(kind)}): ${row.summary}`),

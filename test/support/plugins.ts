@@ -71,6 +71,8 @@ export interface HostWorld extends AsyncDisposable {
   readonly said: RunStream[];
   readonly emitted: OwnEvent[];
   readonly questions: PersonQuestion[];
+  /** What the operator keeps. */
+  readonly secrets: Map<string, string>;
   readonly logged: Record<string, unknown>[];
   /** What plugins noted. */
   readonly notes: unknown[];
@@ -93,6 +95,7 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
   const said: RunStream[] = [];
   const emitted: OwnEvent[] = [];
   const questions: PersonQuestion[] = [];
+  const secrets = new Map<string, string>();
   const logged: Record<string, unknown>[] = [];
   const continued: unknown[] = [];
   const log = pino({ level: 'debug', base: null, messageKey: 'message' }, { write: (text: string) => logged.push(JSON.parse(text)) });
@@ -116,6 +119,7 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
     said,
     emitted,
     questions,
+    secrets,
     logged,
     notes,
     continued,
@@ -137,6 +141,7 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
           said: (event) => said.push(event),
           event: (event) => emitted.push(event),
         },
+        readSecret: (name) => secrets.get(name),
         askPerson: (question) => {
           questions.push(question);
           return Promise.resolve({ kind: 'decided', decision: 'allow-once', by: 'person' });

@@ -14,6 +14,7 @@ import { randomId } from './kernel/ids.ts';
 import { createLanes } from './kernel/lane.ts';
 import { openLogBook } from './kernel/log.ts';
 import { createMetrics } from './kernel/metrics.ts';
+import { readSecretFile } from './kernel/secret-files.ts';
 import { isLoopback } from './net/address.ts';
 import { createAuthenticator } from './net/auth.ts';
 import { createPageFiles } from './net/page-files.ts';
@@ -207,6 +208,7 @@ export async function startGateway({
         home,
         paths: settings['plugins.paths'],
         bundledFolder: bundledPlugins(),
+        readSecret: (name) => readSecretFile(home, env, name),
         safe: settings['plugins.safe'],
         store,
         clock,

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readIfThere, writeFileDurably } from './kernel/durable-file.ts';
 import { randomId } from './kernel/ids.ts';
+import { SECRETS_FOLDER } from './kernel/secret-files.ts';
 
 export const CONFIG_FILE = 'tenon.toml';
 export const TOKEN_FILE = 'token';
@@ -32,6 +33,7 @@ export const homeFiles = [
   { name: 'tenon.db-wal', private: true, inBackup: false },
   { name: 'tenon.db-shm', private: true, inBackup: false },
   { name: LOG_FOLDER, private: true, inBackup: false },
+  { name: SECRETS_FOLDER, private: true, inBackup: false },
   { name: RUNNING_FILE, private: true, inBackup: false },
   { name: BLOCKED_FILE, private: true, inBackup: false },
   { name: 'chat-history', private: true, inBackup: false },

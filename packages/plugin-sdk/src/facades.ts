@@ -112,6 +112,17 @@ export interface GatewayEvents {
   emit(event: { readonly name: string; readonly data: JsonValue; readonly sessionKey?: string }): { readonly ok: true } | Refused;
 }
 
+export interface SecretValue {
+  readonly ok: true;
+  readonly value: string;
+}
+
+/** What the operator keeps for plugins, by name. */
+export interface Secrets {
+  /** Needs the grant `secrets.use:<name>`. Read anew each time; do not keep it, and do not say it. */
+  get(name: string): Promise<SecretValue | Refused>;
+}
+
 /** In memory, for as long as the run lasts. */
 export interface RunContext {
   /** False when it was not kept: the run is over, or the value cannot be kept. */

@@ -41,6 +41,8 @@ export type {
   PluginLifecycle,
   ResultInjection,
   RunContext,
+  Secrets,
+  SecretValue,
   SessionState,
   SessionWorkflow,
   StateValue,

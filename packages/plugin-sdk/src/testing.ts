@@ -53,6 +53,8 @@ export interface TestHostOptions {
   readonly tools?: Readonly<Record<string, StandInTool>>;
   /** What a person answers when the agent or the plugin asks. Without it: deny. */
   readonly approve?: Decision | ((asked: { readonly title: string; readonly tool?: string }) => Decision);
+  /** What the operator keeps, by name; nothing is granted by that. */
+  readonly secrets?: Readonly<Record<string, string>>;
   /** The session that calls are about where they name none; `agent:main:test` without it. */
   readonly sessionKey?: string;
   /** When the clock starts, in milliseconds since 1970. It moves by `advance` only. */

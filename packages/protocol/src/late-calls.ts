@@ -5,6 +5,8 @@ import type { GrantName } from './grants.ts';
 interface LateCallSpec {
   readonly summary: string;
   readonly grant?: GrantName;
+  /** Granted for what the argument names, one by one. */
+  readonly grantFor?: GrantName;
   /** The call is checked and then not done: why. */
   readonly notYet?: string;
 }
@@ -33,6 +35,7 @@ export const lateCalls = {
   },
   'agent.events.emitAgentEvent': { summary: 'Say something in a stream of its own.', grant: 'events.emit' },
   'gateway.emit': { summary: 'Send an event of its own to clients.', grant: 'events.emit' },
+  'secrets.get': { summary: 'Read a secret that the operator keeps, by its name.', grantFor: 'secrets.use' },
   'runContext.setRunContext': { summary: 'Remember something for as long as a run lasts.' },
   'runContext.getRunContext': { summary: 'Read what it remembers of a run.' },
   'runContext.clearRunContext': { summary: 'Forget what it remembers of a run.' },

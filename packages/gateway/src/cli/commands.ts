@@ -38,6 +38,9 @@ import { pluginRevoke } from './commands/plugin-revoke.ts';
 import { pluginTrace } from './commands/plugin-trace.ts';
 import { restore } from './commands/restore.ts';
 import { run } from './commands/run.ts';
+import { secretLs } from './commands/secret-ls.ts';
+import { secretRm } from './commands/secret-rm.ts';
+import { secretSet } from './commands/secret-set.ts';
 import { sessionBranch } from './commands/session-branch.ts';
 import { sessionCompact } from './commands/session-compact.ts';
 import { sessionExport } from './commands/session-export.ts';
@@ -108,6 +111,9 @@ export const commands: readonly CommandSpec[] = [
   pluginConfig,
   pluginHooks,
   pluginTrace,
+  secretSet,
+  secretLs,
+  secretRm,
   usage,
   events,
   logs,
@@ -139,6 +145,7 @@ export const groups: Readonly<Record<string, string>> = {
   model: 'The models: list, try',
   tool: 'The tools of the agents',
   plugin: 'Plugins: list, look into, switch on and off, grant, set up, trace',
+  secret: 'Secrets that are kept for plugins: set, list, remove',
   token: 'Credentials for clients: make, list, revoke',
   device: 'Paired devices and requests to pair',
   config: 'Settings of tenon.toml: show and change',

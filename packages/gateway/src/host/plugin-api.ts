@@ -25,6 +25,7 @@ import { noteQueued } from './own-writes.ts';
 import type { PluginLoad } from './plugin-load.ts';
 import { takeJson } from './plugin-json.ts';
 import { createRequestApproval, type QuestionDeps } from './plugin-questions.ts';
+import { createSecrets, type SecretDeps } from './plugin-secrets.ts';
 import { runAsHost } from './plugin-scope.ts';
 import type { RunContexts } from './run-context.ts';
 import { createSessionState, type SessionStateDeps } from './session-state.ts';
@@ -38,7 +39,7 @@ export interface OwnEvent {
   readonly payload: PluginEvent;
 }
 
-export interface PluginApiDeps extends SessionStateDeps, QuestionDeps {
+export interface PluginApiDeps extends SessionStateDeps, QuestionDeps, SecretDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly runContexts: RunContexts;
@@ -243,6 +244,7 @@ export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): Runtime
     },
     agent: { events: { emitAgentEvent } },
     gateway: { emit },
+    secrets: createSecrets(load, deps),
     runContext,
     lifecycle: { signal: load.signal, onDispose },
   } satisfies Omit<RuntimeApi, keyof FlatRuntime>;

@@ -142,6 +142,8 @@ export interface PluginHostOptions {
   }) => Promise<{ readonly ok: true; readonly runId?: string } | Refused>;
   /** Asks the operator and waits, until the signal says that nobody waits any more. The host has looked at grant and input. */
   readonly askPerson: (question: PersonQuestion, signal: AbortSignal) => Promise<AskedPerson>;
+  /** A secret that the operator keeps; undefined where there is none. */
+  readonly readSecret: (name: string) => string | undefined;
   /** Who owns files; for tests. */
   readonly uid?: number;
 }

@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
-import { logRedaction } from './redact.ts';
+import { hideHandedOut, logRedaction } from './redact.ts';
 
 export type Log = Logger;
 
@@ -52,7 +52,8 @@ export function createLogBook(options: Omit<LogOptions, 'folder'> & { readonly f
       redact: logRedaction,
     },
     {
-      write(text: string) {
+      write(raw: string) {
+        const text = hideHandedOut(raw);
         sink.write(text);
         cursor++;
         ring.push({ cursor, text });

@@ -27,9 +27,35 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, CENSORED],
 ];
 
+/** Values that were handed out as secrets. Of the whole process, as the log is: whoever writes something down goes by them. */
+const handedOut = new Set<string>();
+const MAX_HANDED_OUT = 1_000;
+/** Below this a value is no secret, and taking it out would only spoil the text. */
+const MIN_SECRET = 4;
+
+/** From now on it is taken out of what is written down, in every form in which it may stand there. */
+export function keepBack(secret: string): void {
+  if (secret.length < MIN_SECRET) return;
+  for (const form of [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]) {
+    handedOut.delete(form);
+    handedOut.add(form);
+  }
+  for (const oldest of handedOut) {
+    if (handedOut.size <= MAX_HANDED_OUT) break;
+    handedOut.delete(oldest);
+  }
+}
+
+/** The text without values that were handed out as secrets. */
+export function hideHandedOut(text: string): string {
+  let clean = text;
+  for (const value of handedOut) if (clean.includes(value)) clean = clean.replaceAll(value, CENSORED);
+  return clean;
+}
+
 /** The text without what looks like a secret. Before it is cut: half a key is a key too. */
 export function hideSecrets(text: string): string {
-  let clean = text;
+  let clean = hideHandedOut(text);
   for (const [shape, shown] of SHAPES) clean = clean.replace(shape, shown);
   return clean;
 }

@@ -34,6 +34,7 @@ export interface TestGatewayOptions {
   readonly plugin: Found;
   readonly models: Models;
   readonly tools: Tools;
+  readonly secrets: Readonly<Record<string, string>>;
   readonly heard: (event: string, payload: never) => void;
   readonly logged: (line: string) => void;
 }
@@ -50,7 +51,16 @@ export interface TestGateway {
 const VERSION = '0.0.0-test';
 const NO_URL = () => '';
 
-export async function openTestGateway({ database, clock, plugin, models, tools, heard, logged }: TestGatewayOptions): Promise<TestGateway> {
+export async function openTestGateway({
+  database,
+  clock,
+  plugin,
+  models,
+  tools,
+  secrets,
+  heard,
+  logged,
+}: TestGatewayOptions): Promise<TestGateway> {
   const settings = testSettings();
   const home = tmpdir();
   const startedAt = clock.now();
@@ -100,6 +110,7 @@ export async function openTestGateway({ database, clock, plugin, models, tools, 
     home,
     paths: [],
     given: [plugin],
+    readSecret: (name) => (Object.hasOwn(secrets, name) ? secrets[name] : undefined),
     store,
     clock,
     log,

@@ -41,7 +41,16 @@ export async function createTestHost(plugin: PluginEntry, options: TestHostOptio
   let isClosed = false;
 
   const open = () =>
-    openTestGateway({ database, clock, plugin: found, models: model.models, tools: createStandInTools(options.tools), heard, logged });
+    openTestGateway({
+      database,
+      clock,
+      plugin: found,
+      models: model.models,
+      tools: createStandInTools(options.tools),
+      secrets: options.secrets ?? {},
+      heard,
+      logged,
+    });
   let gateway = await open();
 
   function heard(event: string, payload: JsonObject): void {
