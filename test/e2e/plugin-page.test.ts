@@ -425,6 +425,37 @@ test('the inspector shows what a handler changed and why a call was refused, as 
   assert.deepEqual(await mine.faults(), []);
 });
 
+test('what a plugin shows on its own page is drawn there, and its button works in the session that was open last', async () => {
+  writePlugin(place, {
+    id: 'dial',
+    grants: ['ui.descriptors'],
+    register: `
+      api.registerSessionExtension({ namespace: 'dial', description: 'Where it stands', project: ({ state }) => state ?? { at: 'nought' } });
+      api.registerSessionAction({ id: 'turn', handler: () => ({ result: 'ok', statePatch: { dial: { at: 'eleven' } } }) });
+      api.registerControlUiDescriptor({ id: 'knob', label: 'The knob', surface: 'settings',
+        view: [{ kind: 'status', label: 'Stands at', from: { namespace: 'dial', path: '/at' } }],
+        actions: [{ label: 'Turn it up', actionId: 'turn' }] });`,
+    manifest: { name: 'Dial' },
+  });
+  await ask('plugins.reload', {});
+  await ask('plugins.enable', { id: 'dial' });
+  const key = 'agent:main:dialled';
+  await ask('sessions.create', { key, title: 'Dialled' });
+  await using mine = await openSignedIn(opened.browser, talk.gateway);
+  const { page } = mine;
+  await page.goto(`${talk.gateway.url}/#/chat/${key}`);
+  await page.getByRole('heading', { level: 1, name: 'Dialled' }).waitFor();
+  await page.evaluate(`location.hash = '#/plugins/dial'`);
+  const settings = card(page, 'Its own settings');
+  await settings.getByText('in “Dialled”').waitFor();
+  await settings.getByRole('heading', { level: 3, name: 'The knob' }).waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await settings.getByRole('button', { name: 'Turn it up' }).click();
+  await settings.getByText('eleven').waitFor();
+  await picture(page, 'plugin-settings');
+  assert.deepEqual(await mine.faults(), []);
+});
+
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`the plugins are accessible in the ${colorScheme} theme, wide and on a phone, and do not scroll sideways`, async () => {
     await ask('plugins.enable', { id: 'everything' });

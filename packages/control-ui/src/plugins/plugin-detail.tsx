@@ -12,7 +12,9 @@ import { Button, IconButton, Pill } from '../parts/button.tsx';
 import { Confirm } from '../parts/dialog.tsx';
 import { Failed } from '../parts/states.tsx';
 import { may } from '../state/app-state.ts';
+import { PluginSettings } from '../plugin-ui/surfaces.tsx';
 import { formatRoute } from '../state/route.ts';
+import { sessionTitle } from '../state/session-words.ts';
 import { ConfigCard } from './config-form.tsx';
 import { EnableDialog } from './enable-dialog.tsx';
 import { usePluginActions } from './plugin-actions.ts';
@@ -99,6 +101,7 @@ export function PluginDetail({ plugin, safe }: { readonly plugin: PluginInfo; re
               )}
             </div>
             <div className="column">
+              <SettingsCard pluginId={plugin.id} />
               <RegistrationsCard plugin={plugin} />
               <SwitchedOffCard plugin={plugin} />
               <IncidentsCard plugin={plugin} />
@@ -124,6 +127,25 @@ export function PluginDetail({ plugin, safe }: { readonly plugin: PluginInfo; re
         </Confirm>
       )}
     </div>
+  );
+}
+
+/** What the plugin itself shows here. It is about a session: the one that was open last. */
+function SettingsCard({ pluginId }: { readonly pluginId: string }): ReactNode {
+  const sessionKey = useApp((state) => [...state.chats.keys()].at(-1));
+  const session = useApp((state) => (sessionKey === undefined ? undefined : state.sessions.byKey.get(sessionKey)));
+  const active = useApp((state) => state.pluginUi.byKey.get(sessionKey ?? '')?.active) ?? [];
+  if (!active.some((descriptor) => descriptor.pluginId === pluginId && descriptor.surface === 'settings')) return null;
+  return (
+    <section className="card" aria-labelledby="settings-title">
+      <div className="card-head">
+        <h2 id="settings-title">Its own settings</h2>
+        <p className="meta">{sessionKey === undefined ? 'in a new session' : `in “${sessionTitle(session)}”`}</p>
+      </div>
+      <div className="plugin-settings">
+        <PluginSettings pluginId={pluginId} sessionKey={sessionKey} />
+      </div>
+    </section>
   );
 }
 
