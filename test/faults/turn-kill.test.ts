@@ -11,7 +11,7 @@ import { verifies } from '../support/verifies.ts';
 
 for (const point of faultPoints().filter(isTurnPoint)) {
   test(`killed at ${point} a turn goes on after the restart and ends once`, async () => {
-    verifies('turns:kill-resumes', 'turns:ends-once', 'R01', 'R03', 'S56', 'foundation:faultpoints');
+    verifies('turns:kill-resumes', 'turns:ends-once', 'R01', 'R03', 'R06', 'S56', 'foundation:faultpoints');
     const stories = storiesOf(point);
     assert.ok(stories.length > 0, `no story comes by ${point}`);
     for (const story of stories) {

@@ -47,7 +47,7 @@ interface Press {
   refused: boolean;
 }
 
-const PLUGIN = 'keeper';
+export const KEEPER = 'keeper';
 const PEOPLE = 4;
 const TOKEN = /\[\[([\w-]+)\]\]/g;
 /** Refusals that somebody who acts at random has to expect. */
@@ -128,7 +128,7 @@ baseUrl = "${url}"
 async function prepare(world: ChaosWorld, keys: readonly string[]): Promise<void> {
   const gateway = await world.start();
   const link = await openLink(gateway);
-  const enabled = await link.request('plugins.enable', { id: PLUGIN });
+  const enabled = await link.request('plugins.enable', { id: KEEPER });
   assert.ok(enabled.kind === 'answered' && enabled.payload.plugin.state === 'loaded', JSON.stringify(enabled));
   for (const key of keys) assert.equal((await link.request('sessions.create', { key })).kind, 'answered');
   await link.cut();
@@ -171,11 +171,11 @@ function press(random: Random, sessionKey: string, number: number): Press {
   const idempotencyKey = `key-${token}`;
   const common = { kind, token, sessionKey, acknowledged: false, refused: false };
   if (kind === 'patch') {
-    const extension = { plugin: PLUGIN, action: 'add', payload: { token } };
+    const extension = { plugin: KEEPER, action: 'add', payload: { token } };
     return { ...common, method: 'sessions.patch', params: { key: sessionKey, extension, idempotencyKey } };
   }
   const payload = { token, ...(kind === 'add' && random.chance(0.3) ? { goOn: true } : {}) };
-  return { ...common, method: 'plugins.sessionAction', params: { pluginId: PLUGIN, actionId: kind, sessionKey, payload, idempotencyKey } };
+  return { ...common, method: 'plugins.sessionAction', params: { pluginId: KEEPER, actionId: kind, sessionKey, payload, idempotencyKey } };
 }
 
 function expected(outcome: Outcome): void {
@@ -236,7 +236,7 @@ async function compare(
       assert.deepEqual(injections, [], `${key}: something was never told`);
       assert.deepEqual((await store.read('runs.openIn', { key })).runs, [], key);
       const answered = new Set(entries.flatMap((entry) => (isAnswer(entry) && entry.runId !== undefined ? [entry.runId] : [])));
-      const { value } = await store.read('pluginState.get', { key, pluginId: PLUGIN, namespace: 'kept' });
+      const { value } = await store.read('pluginState.get', { key, pluginId: KEEPER, namespace: 'kept' });
       checkKept(
         (value ?? []) as string[],
         pressed.filter(({ sessionKey }) => sessionKey === key),

@@ -9,6 +9,7 @@ import { type ChaosWorld, openChaosWorld } from './chaos.ts';
 import { type Link, openLink } from './chaos-link.ts';
 import type { GatewayProcess } from './gateway.ts';
 import { type ChatBody, type ModelServer, type RecordedRequest, type ServerAnswer, startModelServer } from './model-server.ts';
+import { installKeeper, KEEPER } from './plugin-chaos.ts';
 import type { Engine } from './stores.ts';
 import { checkEnds, checkTranscript } from './turn-oracle.ts';
 
@@ -22,6 +23,10 @@ export interface Found {
   /** Lines that the program has written. */
   readonly lines: readonly string[];
   readonly requests: readonly ChatBody[];
+  /** What the plugin keeps in the session. */
+  readonly kept: readonly string[];
+  /** What each run was told by the plugin. */
+  readonly told: readonly { readonly runId: string; readonly token: string }[];
 }
 
 interface Life {
@@ -32,6 +37,8 @@ interface Life {
   readonly nth: 1 | 2;
   /** Sends, and checks the answer; false when the gateway is gone. */
   send(runId: string, message: string, more?: object): Promise<boolean>;
+  /** Presses a button of the plugin, and checks the answer; undefined when the gateway is gone. */
+  press(actionId: string, payload: { token: string; goOn?: boolean }): Promise<{ runId?: string } | undefined>;
   /** Until the run has ended or the gateway is gone. */
   ended(runId: string): Promise<Run | undefined>;
 }
@@ -40,6 +47,8 @@ interface Story {
   /** The points that it comes by. */
   readonly points: readonly string[];
   readonly settings?: { readonly agent?: string; readonly model?: string };
+  /** With the plugin of plugin-chaos.ts. */
+  readonly hasPlugin?: true;
   answer(request: RecordedRequest): ServerAnswer;
   /** The same in both lives: what was sent before is sent again under its key. */
   tell(life: Life): Promise<void>;
@@ -139,6 +148,38 @@ const stories: Readonly<Record<string, Story>> = {
       assert.equal(path.length, 2, 'what had arrived is there once');
     },
   },
+  'a button that the agent goes on from': {
+    points: [...ofEveryTurn, 'action.answered', 'action.committed'],
+    hasPlugin: true,
+    answer: () => ({ text: 'Done.' }),
+    async tell({ press, ended }) {
+      const pressed = await press('add', { token: 'one', goOn: true });
+      if (pressed?.runId !== undefined) await ended(pressed.runId);
+    },
+    check({ kept, told, path, runs }) {
+      assert.deepEqual(kept, ['one'], 'it is kept once');
+      assert.equal(runs.size, 1, 'one turn goes on');
+      assert.deepEqual(told, [{ runId: [...runs.keys()][0], token: 'one' }]);
+      assert.equal(path.filter((entry) => entry.type === 'custom' && entry.customType === 'reply').length, 1, 'its reply is there once');
+    },
+  },
+  'something that the next turn is told': {
+    points: [...ofEveryTurn, 'injection.enqueued'],
+    hasPlugin: true,
+    answer: () => ({ text: 'Done.' }),
+    async tell({ press, send, ended, nth }) {
+      // Only the commit of the queue is behind it: who presses again asks for a second one.
+      if (nth === 1 && !(await press('tell', { token: 'one' }))) return;
+      if (await send('run-1', 'And now?')) await ended('run-1');
+    },
+    check({ told }) {
+      assert.deepEqual(
+        told.map(({ token }) => token),
+        ['one'],
+        'it is told in exactly one turn',
+      );
+    },
+  },
 };
 
 async function sayOnce({ send, ended }: Life): Promise<void> {
@@ -147,7 +188,7 @@ async function sayOnce({ send, ended }: Life): Promise<void> {
 
 /** Points that a turn comes by; all others belong to the store and the requests. */
 export function isTurnPoint(point: string): boolean {
-  return /^(turn|call|approval|bash|compact)\./.test(point);
+  return /^(turn|call|approval|bash|compact|action|injection)\./.test(point);
 }
 
 /** The one with the most steps, for kills at points of the store. */
@@ -164,6 +205,7 @@ export async function killTurnAt(name: string, point: string, engine: Engine, nt
   await using world = await openChaosWorld(engine, { settings: settingsOf(story, server) });
   const workspace = join(world.home, 'workspaces', 'main');
   mkdirSync(workspace, { recursive: true });
+  if (story.hasPlugin) await preparePlugin(world);
   const first = await startArmed(world, `${point}:${nth}`);
   if (first) {
     await live(story, first, { workspace, server, nth: 1 });
@@ -194,6 +236,18 @@ export async function killTurnAt(name: string, point: string, engine: Engine, nt
   return 1;
 }
 
+/** Switched on and with its session, before anything is counted. */
+async function preparePlugin(world: ChaosWorld): Promise<void> {
+  installKeeper(world.home);
+  const gateway = await world.start();
+  const link = await openLink(gateway);
+  const enabled = await link.request('plugins.enable', { id: KEEPER });
+  assert.ok(enabled.kind === 'answered' && enabled.payload.plugin.state === 'loaded', JSON.stringify(enabled));
+  assert.equal((await link.request('sessions.create', { key: SESSION })).kind, 'answered');
+  await link.cut();
+  assert.equal(await gateway.stop(), 0, gateway.stderr());
+}
+
 function settingsOf({ settings = {} }: Story, server: ModelServer): string {
   return `
 [model]
@@ -203,6 +257,8 @@ ${settings.agent ?? 'permissions = "bypass"'}
 [exec]
 sandbox = "off"
 unsandboxed = "policy"
+[plugins]
+paths = ["plugins"]
 [[models]]
 id = "local"
 provider = "openai-compatible"
@@ -232,6 +288,19 @@ async function live(story: Story, gateway: GatewayProcess, rest: Pick<Life, 'wor
       assert.ok(outcome.kind === 'answered', JSON.stringify(outcome));
       assert.equal(outcome.payload.runId, runId);
       return true;
+    },
+    async press(actionId, payload) {
+      const idempotencyKey = `press-${payload.token}`;
+      const outcome = await link.request('plugins.sessionAction', {
+        pluginId: KEEPER,
+        actionId,
+        sessionKey: SESSION,
+        payload,
+        idempotencyKey,
+      });
+      if (outcome.kind === 'unknown') return undefined;
+      assert.ok(outcome.kind === 'answered' && outcome.payload.ok, JSON.stringify(outcome));
+      return outcome.payload as { runId?: string };
     },
     async ended(runId) {
       for (;;) {
@@ -283,7 +352,21 @@ async function lookInto(world: ChaosWorld, workspace: string, server: ModelServe
           .split('\n')
           .filter((line) => line !== '')
       : [];
-    return { path: entries, approvals, runs, chat, lines, requests: server.requests.flatMap(({ body }) => (body ? [body] : [])) };
+    const { value } = await store.read('pluginState.get', { key: SESSION, pluginId: KEEPER, namespace: 'kept' });
+    const told: { runId: string; token: string }[] = [];
+    for (const runId of runs.keys())
+      for (const { id } of (await store.read('injections.ofRun', { runId })).injections) told.push({ runId, token: id });
+    const kept = (value ?? []) as string[];
+    return {
+      path: entries,
+      approvals,
+      runs,
+      chat,
+      lines,
+      kept,
+      told,
+      requests: server.requests.flatMap(({ body }) => (body ? [body] : [])),
+    };
   } finally {
     await store.close();
   }

@@ -15,6 +15,7 @@ import {
 } from '@tenon/protocol';
 import type { Enqueued, FlatRuntime, Logger, Refused, RuntimeApi } from '@tenon/plugin-sdk';
 import { Type } from 'typebox';
+import { faultpoint } from '../kernel/fault.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import { createWindow } from '../kernel/window.ts';
@@ -96,6 +97,7 @@ export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): Runtime
     const { id } = taken.value;
     try {
       const { reason } = await store.write('injections.enqueue', { ...taken.value, key: sessionKey, pluginId: plugin, at: clock.now() });
+      faultpoint('injection.enqueued');
       if (reason === undefined) noteQueued(plugin, sessionKey);
       if (reason === undefined) return Object.freeze({ enqueued: true, id, sessionKey });
       return Object.freeze({ enqueued: false, id, sessionKey, reason: `${reason}: ${NOT_ENQUEUED[reason]}` });

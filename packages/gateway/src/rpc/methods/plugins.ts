@@ -3,6 +3,7 @@ import { askUntilFresh, putsOf } from '../../agent/plugin-effects.ts';
 import { changesNothing, findAction, performAction } from '../../agent/session-actions.ts';
 import { descriptorsFor } from '../../agent/ui-descriptors.ts';
 import type { PluginHost, PluginInfo as HostedPlugin } from '../../host/plugin-host.ts';
+import { faultpoint } from '../../kernel/fault.ts';
 import type { Committed, Handlers, RequestContext } from '../handler.ts';
 
 export const pluginHandlers = {
@@ -62,11 +63,13 @@ export const pluginHandlers = {
       const answer = await lanes.run(`action\n${pluginId}\n${sessionKey}`, () =>
         askUntilFresh(async () => {
           const { looked, act } = await performAction(registered, request, { store, plugins: host, wake }, clock.now());
+          faultpoint('action.answered');
           // Most presses only ask: what changes nothing waits for no disk.
           const settle = () => (changesNothing(act) ? keepAnswer(act.answer) : commit('plugins.act', act));
           return { looked, commit: () => settle() as Promise<Committed<ActionAnswer>> };
         }),
       );
+      faultpoint('action.committed');
       if ('runId' in answer) turns.accepted(sessionKey);
       return answer;
     });
