@@ -19,6 +19,8 @@ export interface HostileWorld extends AsyncDisposable {
   plugin(id: string): Promise<PluginDetails>;
   /** Asks again and again, as fast as answers come, until it fits. */
   until(id: string, fits: (plugin: PluginDetails) => boolean): Promise<PluginDetails>;
+  /** One message, answered by the demo model; resolves when the turn has ended. */
+  say(message: string, sessionKey?: string): Promise<{ readonly end: { readonly kind: string } }>;
   /** Kills it and starts it again in the same home. */
   restart(): Promise<void>;
   rewrite(source: PluginSource): void;
@@ -64,6 +66,7 @@ export async function openHostile(
   }
   const plugin = async (id: string) => (await ask('plugins.get', { id })).plugin as PluginDetails;
 
+  let runs = 0;
   const world: HostileWorld = {
     home,
     get gateway() {
@@ -81,6 +84,10 @@ export async function openHostile(
         if (fits(now)) return now;
       }
       throw new Error(`it never came to be: ${JSON.stringify(await plugin(id))}`);
+    },
+    async say(message, sessionKey = 'agent:main:main') {
+      const { runId } = await ask('chat.send', { sessionKey, message, idempotencyKey: `run-${++runs}` });
+      return ask('agent.wait', { runId, timeoutMs: 60_000 });
     },
     async restart() {
       await operator.close();

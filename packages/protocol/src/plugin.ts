@@ -96,6 +96,8 @@ export const PluginDetails = Type.Object(
           calls: Count,
           errors: Count,
           timeouts: Count,
+          /** Not asked, because the hooks of a turn had used up their time. */
+          skipped: Count,
           lastAt: Type.Optional(Timestamp),
           p50Ms: Type.Optional(Milliseconds),
           p95Ms: Type.Optional(Milliseconds),

@@ -2,8 +2,10 @@
 // environment variables, the flags of `tenon start`, `config.get/patch` and the reference docs are derived from these rows.
 import { Type, type Static, type TSchema } from 'typebox';
 import { PermissionMode } from './approval.ts';
+import { HOOK_TIMEOUT_RANGE } from './hooks/row.ts';
 import { LogLevel } from './methods/system.ts';
 import { AgentConfig, ModelConfig, ModelId } from './model.ts';
+import { OwnerId } from './names.ts';
 import { QueueMode, ThinkingLevel } from './transcript.ts';
 
 interface SettingSpec {
@@ -28,6 +30,17 @@ const Origin = Type.String({
 });
 /** Four numbers up to 255, or something with colons. What the system then makes of it, it says itself. */
 const ADDRESS = '^((25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])(\\.(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])){3}|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$';
+
+const PluginTimeout = Type.Object(
+  {
+    plugin: Type.Optional(OwnerId),
+    place: Type.Optional(
+      Type.String({ pattern: '^[a-z][A-Za-z_.]{0,63}$', description: 'a hook or another place where plugins are called' }),
+    ),
+    timeoutMs: Type.Integer({ minimum: HOOK_TIMEOUT_RANGE.min, maximum: HOOK_TIMEOUT_RANGE.max }),
+  },
+  { additionalProperties: false },
+);
 
 export const settings = {
   'gateway.bind': {
@@ -258,6 +271,21 @@ export const settings = {
     default: false,
     takesEffect: 'restart',
     env: 'TENON_SAFE',
+  },
+  'plugins.timeouts': {
+    summary:
+      'How long plugins may take, over what their author says: one `[[plugins.timeouts]]` each, for a `plugin`, for a `place` (a hook or another place of `plugins.get`), for both or for all. The one that says most holds, then the one of the place.',
+    schema: Type.Array(PluginTimeout, { maxItems: 256 }),
+    default: [] as Static<typeof PluginTimeout>[],
+    takesEffect: 'restart',
+    tables: true,
+  },
+  'plugins.turnBudgetMs': {
+    summary:
+      'The time that the hooks of one turn may take, all handlers added up. After that, handlers that guard nothing are skipped for the rest of the turn. 0: no limit.',
+    schema: Type.Integer({ minimum: 0, maximum: 86_400_000 }),
+    default: 60_000,
+    takesEffect: 'restart',
   },
   'plugins.blockedAfterMs': {
     summary: 'A plugin that keeps the event loop busy for this long is named, in the log at once and in `plugins.list` after.',

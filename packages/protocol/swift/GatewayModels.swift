@@ -2454,6 +2454,7 @@ public struct PluginDetailsCountsItem: Codable, Hashable, Sendable {
     public let calls: Int
     public let errors: Int
     public let timeouts: Int
+    public let skipped: Int
     public let lastAt: Int?
     public let p50Ms: Double?
     public let p95Ms: Double?
@@ -2463,6 +2464,7 @@ public struct PluginDetailsCountsItem: Codable, Hashable, Sendable {
         calls: Int,
         errors: Int,
         timeouts: Int,
+        skipped: Int,
         lastAt: Int? = nil,
         p50Ms: Double? = nil,
         p95Ms: Double? = nil
@@ -2471,6 +2473,7 @@ public struct PluginDetailsCountsItem: Codable, Hashable, Sendable {
         self.calls = calls
         self.errors = errors
         self.timeouts = timeouts
+        self.skipped = skipped
         self.lastAt = lastAt
         self.p50Ms = p50Ms
         self.p95Ms = p95Ms
@@ -7374,7 +7377,7 @@ public struct SessionsPluginPatchResult: Codable, Hashable, Sendable {
     }
 }
 
-/// `hooks.status`: Who takes part in which hook, in the order in which they are asked, and how often its plugin was asked there and failed.
+/// `hooks.status`: Who takes part in which hook, in the order in which they are asked, with the time that each may take and how its calls went.
 public struct HooksStatusParams: Codable, Hashable, Sendable {
     public init() {}
 }
@@ -7409,7 +7412,11 @@ public struct HooksStatusResultHooksItemHandlersItem: Codable, Hashable, Sendabl
     public let calls: Int
     public let errors: Int
     public let timeouts: Int
+    public let skipped: Int
     public let lastAt: Int?
+    public let p50Ms: Double?
+    public let p95Ms: Double?
+    public let switchedOff: HooksStatusResultHooksItemHandlersItemSwitchedOff?
 
     public init(
         plugin: String,
@@ -7418,7 +7425,11 @@ public struct HooksStatusResultHooksItemHandlersItem: Codable, Hashable, Sendabl
         calls: Int,
         errors: Int,
         timeouts: Int,
-        lastAt: Int? = nil
+        skipped: Int,
+        lastAt: Int? = nil,
+        p50Ms: Double? = nil,
+        p95Ms: Double? = nil,
+        switchedOff: HooksStatusResultHooksItemHandlersItemSwitchedOff? = nil
     ) {
         self.plugin = plugin
         self.priority = priority
@@ -7426,7 +7437,24 @@ public struct HooksStatusResultHooksItemHandlersItem: Codable, Hashable, Sendabl
         self.calls = calls
         self.errors = errors
         self.timeouts = timeouts
+        self.skipped = skipped
         self.lastAt = lastAt
+        self.p50Ms = p50Ms
+        self.p95Ms = p95Ms
+        self.switchedOff = switchedOff
+    }
+}
+
+public struct HooksStatusResultHooksItemHandlersItemSwitchedOff: Codable, Hashable, Sendable {
+    public let at: Int
+    public let reason: String
+
+    public init(
+        at: Int,
+        reason: String
+    ) {
+        self.at = at
+        self.reason = reason
     }
 }
 
@@ -8425,7 +8453,7 @@ public enum GatewayMethods {
         public typealias Result = SessionsPluginPatchResult
         public static let name = "sessions.pluginPatch"
     }
-    /// Who takes part in which hook, in the order in which they are asked, and how often its plugin was asked there and failed.
+    /// Who takes part in which hook, in the order in which they are asked, with the time that each may take and how its calls went.
     public enum HooksStatus: GatewayMethod {
         public typealias Params = HooksStatusParams
         public typealias Result = HooksStatusResult

@@ -43,7 +43,7 @@ export function createEventFollowers({ clock, metrics, plugins }: FollowDeps): E
       lanes.add(each.plugin, PLACE, () =>
         each.isLive
           ? callWithState(caller, plugins.stateOf, {
-              where: { plugin: each.plugin, place: PLACE, timeoutMs: TIMEOUT_MS },
+              where: { plugin: each.plugin, place: PLACE, timeoutMs: TIMEOUT_MS, handled: each },
               code: each.item.handle,
               argument: event,
               accept: ignore,

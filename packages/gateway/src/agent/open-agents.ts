@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { RunStream, SandboxState, Settings } from '@tenon/protocol';
 import { createCallCounts } from '../host/call-counts.ts';
+import { createCallTimeouts } from '../host/call-timeouts.ts';
 import { createPluginCaller, type PluginFailure } from '../host/call-plugin.ts';
 import { createConflictReport } from '../host/conflicts.ts';
 import { createHookRegistry, type HookRegistry } from '../host/hook-registry.ts';
@@ -105,8 +106,9 @@ export function openAgents(options: AgentOptions): AgentParts {
   const reportConflict = createConflictReport({ log, metrics });
   const counts = createCallCounts(clock);
   const activity = createPluginActivity(clock);
+  const timeouts = createCallTimeouts(settings['plugins.timeouts']);
   const trace = createTrace({ clock, tell: options.traced, secrets: () => [...options.secrets(), ...modelKeys(options)] });
-  const caller = createPluginCaller({ clock, metrics, reportFailure, counts, trace, activity });
+  const caller = createPluginCaller({ clock, metrics, reportFailure, counts, trace, activity, timeouts });
   const hooks = createHookRunner({
     registry: hookRegistry,
     caller,
@@ -174,6 +176,7 @@ export function openAgents(options: AgentOptions): AgentParts {
     random: Math.random,
     log,
     hooks,
+    hookBudget: { limitMs: settings['plugins.turnBudgetMs'], clock, log, metrics, counts },
     models,
     agents,
     get tools() {

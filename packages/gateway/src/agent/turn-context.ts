@@ -2,6 +2,7 @@
 // and how it is stopped. All of it is a local of the turn; what must outlast it is in the store.
 import type { Entry, EntryDraft, HookName, RunStream, SandboxState, Session, Usage } from '@tenon/protocol';
 import type { ReportConflict } from '../host/conflicts.ts';
+import type { BudgetDeps } from '../host/hook-budget.ts';
 import type { HookInput, HookOutcome, HookRunner } from '../host/run-hook.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
@@ -26,6 +27,8 @@ export interface TurnDeps {
   readonly random: () => number;
   readonly log: Log;
   readonly hooks: HookRunner;
+  /** How much time the hooks of a turn have; without it, as much as they take. */
+  readonly hookBudget?: BudgetDeps;
   readonly models: Models;
   readonly agents: AgentBook;
   readonly tools: readonly Tool[];

@@ -27,6 +27,8 @@ import {
   type TurnDeps,
 } from './turn-context.ts';
 import { commandOf, runUserBash } from './user-bash.ts';
+import { createHookBudget } from '../host/hook-budget.ts';
+import { withinBudget } from '../host/run-hook.ts';
 import { createVoice, type Voice } from './voice.ts';
 
 /** Contract: must not throw. Resolves when the turn has ended, or was parked to go on in another life. */
@@ -66,7 +68,17 @@ function tellEnd(turn: Turn | undefined, end: RunEnd, deps: TurnDeps, durationMs
   }
 }
 
-async function openTurn({ run, options, principal }: OpenRun, deps: TurnDeps, control: TurnControl, voice: Voice): Promise<Turn> {
+/** The same, whose hooks have so much time in this turn. What is looked up anew each time stays so. */
+function payingForHooks(deps: TurnDeps, { runId, sessionKey }: OpenRun['run']): TurnDeps {
+  const { hookBudget } = deps;
+  if (!hookBudget) return deps;
+  return Object.create(deps, {
+    hooks: { value: withinBudget(deps.hooks, createHookBudget(hookBudget, { runId, sessionKey })) },
+  }) as TurnDeps;
+}
+
+async function openTurn({ run, options, principal }: OpenRun, given: TurnDeps, control: TurnControl, voice: Voice): Promise<Turn> {
+  const deps = payingForHooks(given, run);
   const { session } = await deps.store.read('sessions.get', { key: run.sessionKey });
   const agent = deps.agents.get(agentIdOf(run.sessionKey));
   if (!agent) throw new GatewayError('NOT_FOUND', `There is no agent "${agentIdOf(run.sessionKey)}"; name it in tenon.toml`);

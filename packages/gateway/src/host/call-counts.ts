@@ -9,6 +9,8 @@ export interface PlaceCounts {
   /** Thrown, answered nonsense, or dropped. */
   readonly errors: number;
   readonly timeouts: number;
+  /** Not asked, because the hooks of a turn had used up their time. */
+  readonly skipped: number;
   readonly lastAt?: number;
   /** Of the latest calls, in milliseconds. */
   readonly p50Ms?: number;
@@ -17,6 +19,9 @@ export interface PlaceCounts {
 
 export interface CallCounts extends CallObserver {
   of(plugin: string): readonly PlaceCounts[];
+  /** Of one handler alone: of the object that stands for it in its calls. */
+  ofHandler(handler: PluginPlace): Omit<PlaceCounts, 'place'>;
+  skipped(where: PluginPlace): void;
   forget(plugin: string): void;
   /** Called when the same handler was too slow so many times in a row. */
   onSlow(listener: (where: PluginPlace, timeouts: number) => void): void;
@@ -30,13 +35,15 @@ interface Counts {
   calls: number;
   errors: number;
   timeouts: number;
+  skipped: number;
   lastAt: number | undefined;
   readonly durations: Float64Array;
 }
 
 export function createCallCounts(clock: Clock): CallCounts {
   const plugins = new Map<string, Map<string, Counts>>();
-  const slow = new WeakMap<PluginPlace, number>();
+  const handlers = new WeakMap<object, Counts>();
+  const slow = new WeakMap<object, number>();
   let tell: ((where: PluginPlace, timeouts: number) => void) | undefined;
 
   function countsOf({ plugin, place }: Pick<PluginPlace, 'plugin' | 'place'>): Counts | undefined {
@@ -47,39 +54,63 @@ export function createCallCounts(clock: Clock): CallCounts {
     }
     let counts = places.get(place);
     if (!counts && places.size < MAX_PLACES) {
-      counts = { calls: 0, errors: 0, timeouts: 0, lastAt: undefined, durations: new Float64Array(RING) };
+      counts = noCounts();
       places.set(place, counts);
     }
     return counts;
   }
 
-  function watch(where: PluginPlace, isTimeout: boolean): void {
-    if (!isTimeout) {
-      if (slow.has(where)) slow.delete(where);
+  function ofHandler(where: PluginPlace): Counts {
+    const handler = where.handled ?? where;
+    let counts = handlers.get(handler);
+    if (!counts) {
+      counts = noCounts();
+      handlers.set(handler, counts);
+    }
+    return counts;
+  }
+
+  /** One that answers after its time, because nobody could end the wait, is as slow as one that does not answer. */
+  function watch(where: PluginPlace, isTooLate: boolean): void {
+    const handler = where.handled ?? where;
+    if (!isTooLate) {
+      if (slow.has(handler)) slow.delete(handler);
       return;
     }
-    const timeouts = (slow.get(where) ?? 0) + 1;
-    slow.set(where, timeouts);
+    const timeouts = (slow.get(handler) ?? 0) + 1;
+    slow.set(handler, timeouts);
     if (timeouts >= TIMEOUTS_IN_A_ROW) tell?.(where, timeouts);
   }
 
   return {
-    ended(where, answer, durationMs) {
+    ended(where, answer, durationMs, timeoutMs = where.timeoutMs) {
       const isTimeout = !answer.ok && answer.kind === 'timed-out';
-      if (answer.ok || answer.kind !== 'aborted') watch(where, isTimeout);
-      const counts = countsOf(where);
-      if (!counts) return;
-      counts.durations[counts.calls % RING] = durationMs;
-      counts.calls++;
-      counts.lastAt = clock.now();
-      if (isTimeout) counts.timeouts++;
-      else if (!answer.ok && answer.kind !== 'aborted') counts.errors++;
+      if (answer.ok || answer.kind !== 'aborted') watch(where, isTimeout || durationMs > timeoutMs);
+      const now = clock.now();
+      const isError = !isTimeout && !answer.ok && answer.kind !== 'aborted';
+      for (const counts of [countsOf(where), ofHandler(where)]) {
+        if (!counts) continue;
+        counts.durations[counts.calls % RING] = durationMs;
+        counts.calls++;
+        counts.lastAt = now;
+        if (isTimeout) counts.timeouts++;
+        else if (isError) counts.errors++;
+      }
     },
     failed(where, kind) {
-      const counts = countsOf(where);
-      if (!counts) return;
-      if (kind === 'timed-out') counts.timeouts++;
-      else counts.errors++;
+      const handler = handlers.get((where as PluginPlace).handled ?? where);
+      for (const counts of [countsOf(where), handler]) {
+        if (!counts) continue;
+        if (kind === 'timed-out') counts.timeouts++;
+        else counts.errors++;
+      }
+    },
+    skipped(where) {
+      for (const counts of [countsOf(where), ofHandler(where)]) if (counts) counts.skipped++;
+    },
+    ofHandler(where) {
+      const { place: _, ...counts } = shown(where.place, handlers.get(where.handled ?? where) ?? noCounts());
+      return counts;
     },
     of(plugin) {
       return [...(plugins.get(plugin) ?? [])].map(([place, counts]) => shown(place, counts)).sort((a, b) => (a.place < b.place ? -1 : 1));
@@ -91,7 +122,11 @@ export function createCallCounts(clock: Clock): CallCounts {
   };
 }
 
-function shown(place: string, { calls, errors, timeouts, lastAt, durations }: Counts): PlaceCounts {
+function noCounts(): Counts {
+  return { calls: 0, errors: 0, timeouts: 0, skipped: 0, lastAt: undefined, durations: new Float64Array(RING) };
+}
+
+function shown(place: string, { calls, errors, timeouts, skipped, lastAt, durations }: Counts): PlaceCounts {
   const latest = durations.slice(0, Math.min(calls, RING)).sort();
   const at = (share: number) => latest[Math.min(latest.length - 1, Math.floor(latest.length * share))];
   const [p50Ms, p95Ms] = [at(0.5), at(0.95)];
@@ -100,6 +135,7 @@ function shown(place: string, { calls, errors, timeouts, lastAt, durations }: Co
     calls,
     errors,
     timeouts,
+    skipped,
     ...(lastAt === undefined ? {} : { lastAt }),
     ...(p50Ms === undefined || p95Ms === undefined ? {} : { p50Ms, p95Ms }),
   };

@@ -4,6 +4,7 @@
 import type { JsonValue, TraceOutcome } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../kernel/metrics.ts';
+import type { CallTimeouts } from './call-timeouts.ts';
 import { createDeadlines } from './deadlines.ts';
 import { shortText } from './error-text.ts';
 import type { PluginActivity } from './plugin-activity.ts';
@@ -17,6 +18,8 @@ export interface PluginPlace {
   readonly timeoutMs: number;
   /** The load whose code it is, where that is not the one that the plugin has now. */
   readonly scope?: PluginScope;
+  /** What stands for the handler, where this object is made for each call. */
+  readonly handled?: object;
 }
 
 /** What code of a plugin is told about its call. */
@@ -62,14 +65,16 @@ export interface PluginCaller {
   ): Answer<Result> | Promise<Answer<Result>>;
   /** Counts and reports a failure that was found after the answer. */
   fail(where: Pick<PluginPlace, 'plugin' | 'place'>, kind: FailureKind, message: string): Answer<never> & { ok: false };
+  /** How long it may take: what the operator says, or what stands there. */
+  timeoutOf(where: PluginPlace): number;
   /** Where to say what came of an answer. */
   readonly trace: CallTrace;
 }
 
 /** Is told how calls went. */
 export interface CallObserver {
-  /** One call has ended. `where` is the same object for the same handler. */
-  ended(where: PluginPlace, answer: Answer<unknown>, durationMs: number): void;
+  /** One call has ended. `where`, or its `handled`, is the same object for the same handler. */
+  ended(where: PluginPlace, answer: Answer<unknown>, durationMs: number, timeoutMs?: number): void;
   /** A failure that was found after the answer, or in place of a call. */
   failed(where: Pick<PluginPlace, 'plugin' | 'place'>, kind: FailureKind): void;
 }
@@ -116,9 +121,19 @@ export interface PluginCallerDeps {
   readonly trace?: CallTrace;
   /** Without it, code runs as nobody's. */
   readonly activity?: PluginActivity;
+  /** What the operator says. */
+  readonly timeouts?: CallTimeouts;
 }
 
-export function createPluginCaller({ clock, metrics, reportFailure, counts, trace = noTrace, activity }: PluginCallerDeps): PluginCaller {
+export function createPluginCaller({
+  clock,
+  metrics,
+  reportFailure,
+  counts,
+  trace = noTrace,
+  activity,
+  timeouts,
+}: PluginCallerDeps): PluginCaller {
   const deadlines = createDeadlines(clock);
   metrics.describe('tenon_plugin_calls_total', 'Calls of plugin code, by plugin and place.');
   metrics.describe('tenon_plugin_failures_total', 'Calls of plugin code that failed, by plugin, place and kind.');
@@ -168,15 +183,20 @@ export function createPluginCaller({ clock, metrics, reportFailure, counts, trac
     });
   }
 
+  function timeoutOf(where: PluginPlace): number {
+    return timeouts?.(where.plugin, where.place) ?? where.timeoutMs;
+  }
+
   function counted<Result>(where: PluginPlace, began: number, answer: Answer<Result>, traced: TracedCall | undefined): Answer<Result> {
     const durationMs = clock.monotonic() - began;
-    counts?.ended(where, answer, durationMs);
+    counts?.ended(where, answer, durationMs, timeoutOf(where));
     traced?.ended(answer, durationMs);
     return answer;
   }
 
   return {
     trace,
+    timeoutOf,
     call(where, code, argument, accept, signal, about) {
       const traced = trace.isOn ? trace.began(where, about ?? argument) : undefined;
       const began = clock.monotonic();
@@ -198,7 +218,7 @@ export function createPluginCaller({ clock, metrics, reportFailure, counts, trac
     signal: AbortSignal | undefined,
   ): Answer<Result> | Promise<Answer<Result>> {
     metrics.count('tenon_plugin_calls_total', { plugin: where.plugin, place: where.place });
-    const call = new Call(where, activity?.scopeOf(where.plugin));
+    const call = new Call(where, activity?.scopeOf(where.plugin), timeoutOf(where));
     let raw: unknown;
     try {
       raw = activity ? activity.run(where, code, argument, call) : code(argument, call);
@@ -218,7 +238,7 @@ class Call implements PluginCall {
   #controller: AbortController | undefined;
   #aborted: { readonly reason: unknown } | undefined;
 
-  constructor({ plugin, place, timeoutMs, scope }: PluginPlace, current: PluginScope | undefined) {
+  constructor({ plugin, place, scope }: PluginPlace, current: PluginScope | undefined, timeoutMs: number) {
     this.#scope = scope ?? current;
     this.plugin = plugin;
     this.place = place;

@@ -94,6 +94,8 @@ export interface ContributionRegistry {
   findAny<Kind extends ContributionKind>(kind: Kind, key: string): RegisteredItem<Kind> | undefined;
   /** Contract: neither throws nor runs code of the plugin, but for getters of what it was given. */
   add(owner: ItemOwner, kind: ContributionKind, given: unknown): Added;
+  /** Takes one out, as its own disposer would; false when it is not there (any more). */
+  switchOff(registered: RegisteredItem): boolean;
   /** Grows with every change. */
   readonly version: number;
 }
@@ -183,6 +185,17 @@ export function createContributionRegistry({ reserved = {} }: RegistryOptions = 
     return other && { code: 'DUPLICATE', message: `it overlaps with "${other.key}", which has another auth` };
   }
 
+  function remove(entry: Entry): boolean {
+    if (!entry.isLive) return false;
+    entry.isLive = false;
+    lists.set(
+      entry.kind,
+      listOf(entry.kind).filter((each) => each !== entry),
+    );
+    version++;
+    return true;
+  }
+
   function listOf(kind: ContributionKind): readonly Entry[] {
     return lists.get(kind) ?? [];
   }
@@ -205,16 +218,12 @@ export function createContributionRegistry({ reserved = {} }: RegistryOptions = 
       return {
         ok: true,
         key,
-        dispose: () => {
-          if (!entry.isLive) return;
-          entry.isLive = false;
-          lists.set(
-            kind,
-            listOf(kind).filter((each) => each !== entry),
-          );
-          version++;
-        },
+        dispose: () => void remove(entry),
       };
+    },
+    switchOff: (registered) => {
+      const entry = listOf(registered.kind).find((each) => each === registered);
+      return entry !== undefined && remove(entry);
     },
     get version() {
       return version;

@@ -50,14 +50,15 @@ export interface HookRegistry {
   add<Name extends HookName>(name: Name, registration: HookRegistration<Name>): () => void;
   /** In the order in which they are asked. The list is never changed; a registration makes a new one. */
   handlers<Name extends HookName>(name: Name): readonly Registered<Name>[];
-  /** Takes one of them out, as its own disposer would; false when it is not there (any more). */
-  switchOff(handler: PluginPlace): boolean;
+  /** It is not asked any more; false when it is not there (any more). It stays on the list of those until it is disposed. */
+  switchOff(handler: PluginPlace, off: SwitchedOff): boolean;
+  switchedOff(name: HookName): readonly { readonly handler: Registered; readonly off: SwitchedOff }[];
 }
 
-/** What the operator says about timeouts; 1 to 600,000 ms. */
-export interface HookTimeouts {
-  readonly byHook?: Readonly<Partial<Record<HookName, number>>>;
-  readonly all?: number;
+/** Since when and why. */
+export interface SwitchedOff {
+  readonly at: number;
+  readonly reason: string;
 }
 
 const MAX_HANDLERS_OF_A_PLUGIN = 64;
@@ -67,12 +68,10 @@ interface Entry extends Registered {
   isLive: boolean;
 }
 
-export function createHookRegistry(operator: HookTimeouts = {}): HookRegistry {
+export function createHookRegistry(): HookRegistry {
   const lists = new Map<string, readonly Entry[]>(hookNames.map((name) => [name, []]));
+  const off = new Map<Entry, SwitchedOff>();
   let order = 0;
-  for (const [name, value] of [...Object.entries(operator.byHook ?? {}), ['every hook', operator.all] as const]) {
-    if (value !== undefined) checkRange(`timeout of ${name}`, value, HOOK_TIMEOUT_RANGE);
-  }
 
   return {
     add(name, { plugin, handler, priority = 0, timeoutMs, matcher }) {
@@ -87,7 +86,7 @@ export function createHookRegistry(operator: HookTimeouts = {}): HookRegistry {
       const entry: Entry = {
         plugin,
         place: name,
-        timeoutMs: operator.byHook?.[name] ?? operator.all ?? timeoutMs ?? hookRow(name).timeoutMs,
+        timeoutMs: timeoutMs ?? hookRow(name).timeoutMs,
         handler: handler as HookHandler<HookName>,
         priority,
         ...(matcher === undefined ? {} : { matcher: Object.freeze([...matcher]) }),
@@ -95,13 +94,19 @@ export function createHookRegistry(operator: HookTimeouts = {}): HookRegistry {
         isLive: true,
       };
       lists.set(name, [...list, entry].sort(compare));
-      return () => void remove(entry);
+      return () => {
+        off.delete(entry);
+        remove(entry);
+      };
     },
     handlers: <Name extends HookName>(name: Name) => (lists.get(name) ?? []) as readonly Registered<Name>[],
-    switchOff(handler) {
+    switchOff(handler, why) {
       const entry = (lists.get(handler.place) ?? []).find((each) => each === handler);
-      return entry !== undefined && remove(entry);
+      if (!entry || !remove(entry)) return false;
+      off.set(entry, why);
+      return true;
     },
+    switchedOff: (name) => [...off].flatMap(([entry, why]) => (entry.place === name ? [{ handler: entry, off: why }] : [])),
   };
 
   function remove(entry: Entry): boolean {

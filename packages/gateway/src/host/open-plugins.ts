@@ -1,6 +1,6 @@
 // The host: finds the plugins of this gateway, and lets the operator switch them on and off, load them anew, grant, revoke
 // and set up. Changes are made one after another. What a load is stands in plugin-loads.ts, what is trusted in plugin-trust.ts.
-import { GatewayError, hookRow, isHookName } from '@tenon/protocol';
+import { GatewayError } from '@tenon/protocol';
 import { createLanes } from '../kernel/lane.ts';
 import { createContributionRegistry } from './contribution-registry.ts';
 import { discoverPlugins, type NotFit } from './discover.ts';
@@ -21,6 +21,7 @@ import { createPluginTrust } from './plugin-trust.ts';
 import { createBlocks } from './plugin-blocks.ts';
 import { createRunContexts } from './run-context.ts';
 import { createSessionEnds } from './session-ends.ts';
+import { watchSlowness } from './slow-breaker.ts';
 import { runStartupChecks } from './startup-checks.ts';
 
 const MAX_FORGET_STEPS = 10_000;
@@ -100,12 +101,13 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     }
   }
 
-  counts.onSlow((where, timeouts) => {
-    if (!isHookName(where.place) || hookRow(where.place).onFailure !== 'open' || !hookRegistry.switchOff(where)) return;
-    const reason = `it was too slow ${timeouts} times in a row (${where.timeoutMs} ms)`;
-    known.get(where.plugin)?.switchedOff.push({ place: where.place, at: clock.now(), reason });
-    log.warn({ plugin: where.plugin, place: where.place, timeouts }, 'a handler of a plugin is switched off: it was too slow');
-    changed();
+  watchSlowness({
+    ...options,
+    registry,
+    switchedOff: (plugin, off) => {
+      known.get(plugin)?.switchedOff.push(off);
+      changed();
+    },
   });
 
   function changed(): void {
@@ -182,6 +184,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     registry,
     hookRegistry,
     caller,
+    counts,
     safe,
     faults,
     get generation() {

@@ -65,6 +65,8 @@ export interface PluginHost {
   readonly hookRegistry: HookRegistry;
   /** The only way to call code of a plugin. */
   readonly caller: PluginCaller;
+  /** How calls went. */
+  readonly counts: Pick<CallCounts, 'ofHandler'>;
   /** Grows with every load, unload and change of grants. */
   readonly generation: number;
   /** Without plugins: none is loaded. */

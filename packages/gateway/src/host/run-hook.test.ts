@@ -5,15 +5,15 @@ import { createManualClock } from '../../../../test/support/clock.ts';
 import { createRandom } from '../../../../test/support/random.ts';
 import { createMetrics } from '../kernel/metrics.ts';
 import { createPluginCaller, type PluginFailure } from './call-plugin.ts';
-import { createHookRegistry, type HookHandler, type HookTimeouts } from './hook-registry.ts';
+import { createHookRegistry, type HookHandler } from './hook-registry.ts';
 import { CONCURRENT_OBSERVERS, QUEUED_OBSERVERS } from './observer-lanes.ts';
 import { createHookRunner } from './run-hook.ts';
 
-function world(timeouts: HookTimeouts = {}) {
+function world() {
   const clock = createManualClock();
   const metrics = createMetrics();
   const failures: PluginFailure[] = [];
-  const registry = createHookRegistry(timeouts);
+  const registry = createHookRegistry();
   const caller = createPluginCaller({ clock, metrics, reportFailure: (failure) => failures.push(failure) });
   const runner = createHookRunner({ registry, caller, clock, metrics });
   const on = <Name extends HookName>(plugin: string, name: Name, handler: HookHandler<Name>, priority = 0) =>

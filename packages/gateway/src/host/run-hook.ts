@@ -17,6 +17,7 @@ import type { Metrics } from '../kernel/metrics.ts';
 import type { Accept, Answer, Effect, PluginCaller } from './call-plugin.ts';
 import { type ReportConflict, Rewrites, textOf } from './conflicts.ts';
 import { type HookRegistry, matchedHooks, type Registered } from './hook-registry.ts';
+import { type HookBudget, SKIPPED } from './hook-budget.ts';
 import { createObserverLanes } from './observer-lanes.ts';
 import { callWithState, type StateOf } from './own-state.ts';
 import { copyPlain, freezeDeep } from './plain-data.ts';
@@ -59,6 +60,12 @@ type ReadonlyList<Value> = Value extends (infer Item)[] ? readonly Item[] : Valu
 /** What a hook is run with: its event, whose lists may be lists that nobody changes. */
 export type HookInput<Name extends HookName> = { readonly [Key in keyof HookEvent<Name>]: ReadonlyList<HookEvent<Name>[Key]> };
 
+export interface HookOptions {
+  readonly signal?: AbortSignal;
+  /** Whoever waits pays from it; without it, nobody counts. */
+  readonly budget?: HookBudget;
+}
+
 export interface HookRunner {
   /** Whether anybody takes part: an event that is dear to build need not be built for nobody. */
   has(name: HookName): boolean;
@@ -67,11 +74,7 @@ export interface HookRunner {
    * then on. When the signal aborts, the wait for a handler ends: a hook that is closed on failure is refused, another
    * one is done with what it has; observers are not stopped.
    */
-  run<Name extends HookName>(
-    name: Name,
-    event: HookInput<Name>,
-    options?: { readonly signal?: AbortSignal },
-  ): HookOutcome<Name> | Promise<HookOutcome<Name>>;
+  run<Name extends HookName>(name: Name, event: HookInput<Name>, options?: HookOptions): HookOutcome<Name> | Promise<HookOutcome<Name>>;
   /** Waits for observers that nobody waited for, but not longer. */
   drain(budgetMs: number): Promise<{ readonly unfinished: number }>;
 }
@@ -131,14 +134,39 @@ export function createHookRunner({ registry, caller, clock, metrics, stateOf, re
     if (trace.isOn) trace.passedOver(each, event, 'skipped', 'its plugin was unloaded, or lost the right to take part');
   }
 
-  async function observeInTurn(handlers: readonly Registered[], event: AnyEvent): Promise<AnyOutcome> {
+  /** Whether this one is not asked because the turn has no time left for it. What guards something is asked all the same. */
+  function isOverBudget(each: Registered, row: HookSpec, event: AnyEvent, budget: HookBudget | undefined): boolean {
+    if (!budget?.isSpent || row.onFailure !== 'open') return false;
+    budget.skip(each);
+    if (trace.isOn) trace.passedOver(each, event, 'skipped', SKIPPED);
+    return true;
+  }
+
+  function pay<Result>(budget: HookBudget | undefined, plugin: string, ask: () => Result | Promise<Result>): Result | Promise<Result> {
+    if (!budget) return ask();
+    const began = clock.monotonic();
+    const paid = (answer: Result): Result => {
+      budget.spend(plugin, clock.monotonic() - began);
+      return answer;
+    };
+    const answer = ask();
+    return answer instanceof Promise ? answer.then(paid) : paid(answer);
+  }
+
+  async function observeInTurn(
+    row: HookSpec,
+    handlers: readonly Registered[],
+    event: AnyEvent,
+    budget: HookBudget | undefined,
+  ): Promise<AnyOutcome> {
     const failed: string[] = [];
     for (const each of handlers) {
       if (!each.isLive) {
         skip(each, event);
         continue;
       }
-      const answer = await ask(each, event, ignore);
+      if (isOverBudget(each, row, event, budget)) continue;
+      const answer = await pay(budget, each.plugin, () => ask(each, event, ignore));
       if (!answer.ok) failed.push(each.plugin);
     }
     return { kind: 'done', event, by: NOBODY, failed };
@@ -149,7 +177,7 @@ export function createHookRunner({ registry, caller, clock, metrics, stateOf, re
     row: HookSpec,
     handlers: readonly Registered[],
     event: AnyEvent,
-    signal: AbortSignal | undefined,
+    { signal, budget }: HookOptions,
   ): AnyOutcome | Promise<AnyOutcome> {
     const accept = acceptOf(name, row);
     const by: string[] = [];
@@ -215,8 +243,8 @@ export function createHookRunner({ registry, caller, clock, metrics, stateOf, re
         if (trace.isOn) trace.passedOver(each, event, 'aborted', 'the wait was aborted before it was asked');
         return { ok: false, kind: 'aborted', message: 'the wait was aborted' };
       }
-      if (each.isLive) return ask(each, current, accept, signal, event);
-      skip(each, event);
+      if (!each.isLive) skip(each, event);
+      else if (!isOverBudget(each, row, event, budget)) return pay(budget, each.plugin, () => ask(each, current, accept, signal, event));
       return NO_OPINION;
     }
 
@@ -237,13 +265,13 @@ export function createHookRunner({ registry, caller, clock, metrics, stateOf, re
     return done();
   }
 
-  function run(name: HookName, event: AnyEvent, signal: AbortSignal | undefined): AnyOutcome | Promise<AnyOutcome> {
+  function run(name: HookName, event: AnyEvent, options: HookOptions = {}): AnyOutcome | Promise<AnyOutcome> {
     const handlers = matched(name, registry.handlers(name), event);
     if (handlers.length === 0) return { kind: 'done', event, by: NOBODY, failed: NOBODY };
     const row = hookRow(name);
     freezeDeep(event);
-    if (row.kind !== 'observe') return askInTurn(name, row, handlers, event, signal);
-    if (row.awaited) return observeInTurn(handlers, event);
+    if (row.kind !== 'observe') return askInTurn(name, row, handlers, event, options);
+    if (row.awaited) return observeInTurn(row, handlers, event, options.budget);
     observe(handlers, event);
     return { kind: 'done', event, by: NOBODY, failed: NOBODY };
   }
@@ -251,9 +279,18 @@ export function createHookRunner({ registry, caller, clock, metrics, stateOf, re
   return {
     has: (name) => registry.handlers(name).length > 0,
     // The row says how this hook can end, and a test holds each merge to it.
-    run: <Name extends HookName>(name: Name, event: HookInput<Name>, options?: { readonly signal?: AbortSignal }) =>
-      run(name, event as unknown as AnyEvent, options?.signal) as HookOutcome<Name> | Promise<HookOutcome<Name>>,
+    run: <Name extends HookName>(name: Name, event: HookInput<Name>, options?: HookOptions) =>
+      run(name, event as unknown as AnyEvent, options) as HookOutcome<Name> | Promise<HookOutcome<Name>>,
     drain: lanes.drain,
+  };
+}
+
+/** The same hooks, whose handlers are asked on this budget. */
+export function withinBudget(hooks: HookRunner, budget: HookBudget): HookRunner {
+  return {
+    has: hooks.has,
+    drain: hooks.drain,
+    run: (name, event, options) => hooks.run(name, event, { ...options, budget }),
   };
 }
 

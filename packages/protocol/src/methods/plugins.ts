@@ -147,7 +147,7 @@ export const pluginMethods = {
     result: Type.Object({ key: SessionKey, value: Type.Optional(JsonValue), revision: Count }, closed),
   }),
   'hooks.status': read({
-    summary: 'Who takes part in which hook, in the order in which they are asked, and how often its plugin was asked there and failed.',
+    summary: 'Who takes part in which hook, in the order in which they are asked, with the time that each may take and how its calls went.',
     scope: 'operator.read',
     params: {},
     result: Type.Object(
@@ -165,7 +165,13 @@ export const pluginMethods = {
                     calls: Count,
                     errors: Count,
                     timeouts: Count,
+                    /** Not asked, because the hooks of a turn had used up their time. */
+                    skipped: Count,
                     lastAt: Type.Optional(Timestamp),
+                    p50Ms: Type.Optional(Type.Number({ minimum: 0 })),
+                    p95Ms: Type.Optional(Type.Number({ minimum: 0 })),
+                    /** It is not asked any more, until its plugin is loaded anew. */
+                    switchedOff: Type.Optional(Type.Object({ at: Timestamp, reason: Type.String() }, closed)),
                   },
                   closed,
                 ),

@@ -2,6 +2,7 @@ import { GatewayError, hookNames, type PluginDetails, type PluginInfo, type Resu
 import { askUntilFresh, putsOf } from '../../agent/plugin-effects.ts';
 import { changesNothing, findAction, performAction } from '../../agent/session-actions.ts';
 import { descriptorsFor } from '../../agent/ui-descriptors.ts';
+import type { Registered } from '../../host/hook-registry.ts';
 import type { PluginHost, PluginInfo as HostedPlugin } from '../../host/plugin-host.ts';
 import { faultpoint } from '../../kernel/fault.ts';
 import type { Committed, Handlers, RequestContext } from '../handler.ts';
@@ -102,23 +103,21 @@ export const pluginHandlers = {
   },
 
   'hooks.status': (_, { plugins }) => {
-    const host = plugins();
-    return {
-      hooks: hookNames.flatMap((hook) => {
-        const handlers = host.hookRegistry.handlers(hook);
-        if (handlers.length === 0) return [];
-        return [
-          {
-            hook,
-            handlers: handlers.map(({ plugin, priority, timeoutMs }) => {
-              const counts = host.get(plugin)?.counts.find(({ place }) => place === hook);
-              const { calls = 0, errors = 0, timeouts = 0, lastAt } = counts ?? {};
-              return { plugin, priority, timeoutMs, calls, errors, timeouts, ...(lastAt === undefined ? {} : { lastAt }) };
-            }),
-          },
-        ];
-      }),
-    };
+    const { hookRegistry, caller, counts } = plugins();
+    const shown = (each: Registered) => ({
+      plugin: each.plugin,
+      priority: each.priority,
+      timeoutMs: caller.timeoutOf(each),
+      ...counts.ofHandler(each),
+    });
+    const hooks = hookNames.map((hook) => ({
+      hook,
+      handlers: [
+        ...hookRegistry.handlers(hook).map(shown),
+        ...hookRegistry.switchedOff(hook).map(({ handler, off }) => ({ ...shown(handler), switchedOff: off })),
+      ],
+    }));
+    return { hooks: hooks.filter(({ handlers }) => handlers.length > 0) };
   },
 } satisfies Partial<Handlers>;
 
