@@ -33,10 +33,9 @@ const MAX_HANDED_OUT = 1_000;
 /** Below this a value is no secret, and taking it out would only spoil the text. */
 const MIN_SECRET = 4;
 
-/** From now on it is taken out of what is written down, in every form in which it may stand there. */
+/** From now on it is taken out of what is written down. */
 export function keepBack(secret: string): void {
-  if (secret.length < MIN_SECRET) return;
-  for (const form of [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]) {
+  for (const form of formsOf(secret)) {
     handedOut.delete(form);
     handedOut.add(form);
   }
@@ -60,16 +59,15 @@ export function hideSecrets(text: string): string {
   return clean;
 }
 
-/** Below this a value is no secret, and taking it out would only spoil the text. */
-const MIN_SECRET = 4;
-
 /** The text without these secrets, however they are written in it. */
 export function redact(text: string, secrets: readonly string[]): string {
   let clean = text;
-  for (const secret of secrets) {
-    if (secret.length < MIN_SECRET) continue;
-    for (const form of new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]))
-      clean = clean.replaceAll(form, '***');
-  }
+  for (const form of secrets.flatMap(formsOf)) clean = clean.replaceAll(form, CENSORED);
   return clean;
+}
+
+/** A secret in every form in which it may stand somewhere; nothing for what is too short to be one. */
+function formsOf(secret: string): string[] {
+  if (secret.length < MIN_SECRET) return [];
+  return [...new Set([secret, encodeURIComponent(secret.toWellFormed()), JSON.stringify(secret).slice(1, -1)])];
 }

@@ -34,7 +34,7 @@ export interface TestGatewayOptions {
   readonly plugin: Found;
   readonly models: Models;
   readonly tools: Tools;
-  readonly secrets: Readonly<Record<string, string>>;
+  readonly secrets?: Readonly<Record<string, string>>;
   readonly heard: (event: string, payload: never) => void;
   readonly logged: (line: string) => void;
 }
@@ -57,7 +57,7 @@ export async function openTestGateway({
   plugin,
   models,
   tools,
-  secrets,
+  secrets = {},
   heard,
   logged,
 }: TestGatewayOptions): Promise<TestGateway> {
