@@ -128,7 +128,7 @@ function ConsentRow({
 
 export function WideTag(): ReactNode {
   return (
-    <span className="tag tag-warn">
+    <span className="grant-tag grant-tag-warn">
       <Icon name="warning" size={12} /> Wide
     </span>
   );

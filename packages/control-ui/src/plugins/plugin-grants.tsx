@@ -67,7 +67,7 @@ function GrantRow({ grant, on, isDecided, waits, onChange }: RowProps): ReactNod
             <VisibleText text={grant} />
           </code>
           {wide && <WideTag />}
-          {isDecided && !on && <span className="tag">asked, off</span>}
+          {isDecided && !on && <span className="grant-tag">asked, off</span>}
         </span>
         <span className="row-line row-line-wrap">
           <VisibleText text={meaning} />

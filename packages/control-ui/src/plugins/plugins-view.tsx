@@ -161,7 +161,7 @@ interface TableProps {
 
 function PluginTable({ plugins, mayChange, onEnable }: TableProps): ReactNode {
   return (
-    <table className="plugin-table" role="table" aria-label="Plugins">
+    <table className="plugins-table" role="table" aria-label="Plugins">
       <thead>
         <tr>
           <th scope="col">Plugin</th>
@@ -225,7 +225,7 @@ function PluginRow({ plugin, mayChange, onEnable }: { plugin: PluginInfo; mayCha
       <td role="cell" data-label="Grants">
         <span className="plugin-grants-count">
           {grantCount(plugin)}
-          {wide > 0 && <span className="tag tag-warn">{wide} wide</span>}
+          {wide > 0 && <span className="grant-tag grant-tag-warn">{wide} wide</span>}
         </span>
       </td>
       <td role="cell" className="plugin-do">
