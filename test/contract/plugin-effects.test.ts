@@ -367,6 +367,58 @@ for (const engine of engines) {
   });
 }
 
+test('a gateway that dies right after the end of a turn goes on, when it is back, with what was queued in it', async () => {
+  verifies('compat:C5', 'compat:C6', 'R06');
+  const place = temporaryHome();
+  const server = await startModelServer();
+  const sessionKey = 'agent:main:woken';
+  try {
+    const gate = Promise.withResolvers<void>();
+    {
+      await using dying = await open({ home: place, server, env: { TENON_FAULT: 'turn.ended' } });
+      server.next({ text: ['First', '.'], gate: () => gate.promise });
+      const runId = await dying.send('Go', { sessionKey });
+      await dying.admin.find(({ event, payload }) => event === 'agent' && payload.stream === 'assistant' && payload.runId === runId);
+      const queued = { pluginId: 'deeds', actionId: 'queue', sessionKey, payload: { inject: [{ text: 'kept' }], go: false } };
+      await dying.ask('plugins.sessionAction', queued);
+      gate.resolve();
+      await dying.gateway.exited;
+    }
+    server.next({ text: 'Second.' });
+    const asked = server.requests.length;
+    await using back = await open({ home: place, server });
+    await server.arrived(asked + 1);
+    assert.match(told(server, 'user').join('|'), /kept/);
+    const { runs } = await back.ask('chat.history', { sessionKey });
+    for (const { run } of runs) await back.ended(run.runId);
+    assert.equal((await back.ask('sessions.get', { key: sessionKey })).session.pendingInjections, undefined);
+    assert.equal(server.requests.length, asked + 1, 'once');
+  } finally {
+    await server.close();
+    rmSync(place, { recursive: true, force: true, maxRetries: 5 });
+  }
+});
+
+test('where the operator has switched it off, what is queued waits for the next message', async () => {
+  verifies('compat:C5');
+  const place = temporaryHome();
+  try {
+    await using quiet = await open({ home: place, config: 'plugins.wake = false' });
+    const sessionKey = 'agent:main:quiet';
+    await quiet.ask('sessions.create', { key: sessionKey });
+    const pressed = { pluginId: 'deeds', actionId: 'queue', sessionKey, payload: { inject: [{ text: 'patient' }] } };
+    assert.deepEqual(await quiet.ask('plugins.sessionAction', pressed), { ok: true });
+    await quiet.ask('commands.run', { sessionKey, text: '/deed' });
+    assert.equal((await quiet.ask('sessions.get', { key: sessionKey })).session.pendingInjections, 2);
+    assert.equal(quiet.server.requests.length, 0);
+    quiet.server.next({ text: 'Heard.' });
+    await quiet.say('Hello', { sessionKey });
+    assert.match(told(quiet.server, 'user').join('|'), /patient[\s\S]*by a command[\s\S]*Hello/);
+  } finally {
+    rmSync(place, { recursive: true, force: true, maxRetries: 5 });
+  }
+});
+
 /** The gateway dies between the commit and the answer; whoever asked asks again. */
 async function killed(engine: Engine): Promise<void> {
   const place = temporaryHome();
