@@ -77,6 +77,7 @@ let requests = 0;
 const clock = createManualClock(STARTED_AT);
 const model = createScriptedModel([], {
   clock,
+  secrets: {},
   info: { id: 'test', name: 'Test' },
   async otherwise() {
     // What it was asked is nobody's: it must not look like a leak of the heap.
