@@ -146,6 +146,38 @@ test('a list of messages is made only where a handler takes part that is given o
   assert.deepEqual(seen, [false, 2]);
 });
 
+test('a call that comes to other arguments while it runs is judged again, and goes no further than it may', async () => {
+  verifies('S73');
+  const tool = noteTool([], {
+    name: 'follow',
+    async run({ value }, { judgeAgain }) {
+      await judgeAgain?.({ value: `${value} and on` });
+      return 'arrived';
+    },
+  });
+  const call = (value: string) => ({ calls: [{ name: 'follow', arguments: { value } }] });
+  await using world = await openTurns({ steps: [call('good'), call('evil'), call('asked'), { text: 'Done.' }], tools: [tool] });
+  const seen: unknown[] = [];
+  world.hooks.add('before_tool_call', {
+    plugin: 'judge',
+    handler: ({ params }) => {
+      seen.push(params.value);
+      if (params.value === 'evil and on') return { block: true, blockReason: 'not there' };
+      return params.value === 'asked and on' ? { requireApproval: { title: 'May it?', description: '' } } : undefined;
+    },
+  });
+  await world.say('Go');
+  const results = (await world.messages()).flatMap((message) => (message.role === 'toolResult' ? [message] : []));
+  assert.deepEqual(seen, ['good', 'good and on', 'evil', 'evil and on', 'asked', 'asked and on']);
+  assert.match(JSON.stringify(results[0]?.content), /arrived/);
+  assert.match(JSON.stringify(results[1]?.content), /which is not allowed. Blocked by judge: not there/);
+  assert.match(JSON.stringify(results[2]?.content), /judge wants to be asked first/);
+  assert.deepEqual(
+    results.map(({ isError }) => isError),
+    [false, true, true],
+  );
+});
+
 test('a hook with a matcher is asked for calls of these tools only, and a bad matcher is refused', async () => {
   await using world = await openTurns({
     steps: [{ calls: [{ name: 'look', arguments: {} }] }, { calls: [{ name: 'change', arguments: {} }] }, { text: 'Done.' }],

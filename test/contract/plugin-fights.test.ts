@@ -51,7 +51,16 @@ const fighter = (priority: number) => `
   api.on('before_prompt_build', () => ({ systemPrompt: 'You belong to ' + id + '.', appendSystemContext: 'Also ' + id + '.' }));
 `;
 const grants = [
-  ...['tools.register', 'commands.register', 'policy.tools', 'ui.descriptors', 'http.routes', 'gateway.methods', 'prompt.inject'],
+  ...[
+    'tools.register',
+    'commands.register',
+    'policy.tools',
+    'ui.descriptors',
+    'http.routes',
+    'gateway.methods',
+    'prompt.inject',
+    'approvals.request',
+  ],
   ...[
     'conversation.read',
     'hooks.intercept:before_tool_call',

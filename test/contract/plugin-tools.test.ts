@@ -77,7 +77,8 @@ before(async () => {
     register: first,
   });
   writePlugin(place, { id: 'b-second', grants: ['tools.results', 'policy.tools'], register: second });
-  world = await openConversation({ home, plugins: true });
+  const agents = '[[agents]]\nid = "special"\ntools = ["seldom", "raw"]';
+  world = await openConversation({ home, plugins: true, model: agents });
   for (const id of ['maker', 'a-first', 'b-second']) assert.equal((await ask('plugins.enable', { id })).plugin.state, 'loaded');
 });
 after(async () => {
@@ -148,6 +149,9 @@ test('a factory makes its tool for each session, from the state of its plugin, a
   assert.deepEqual([listed.perSession, listed.description, listed.riskLevel], [true, 'Depends on the session', 'low']);
   assert.equal(own.find(({ id }: { id: string }) => id === 'seldom').optional, true);
   assert.ok(!offered().includes('seldom'), 'an optional tool is for agents that list it');
+  world.server.next({ text: 'Done.' });
+  await world.say('Go', { sessionKey: 'agent:special:one' });
+  assert.deepEqual(offered().sort(), ['raw', 'seldom'], 'and there it is, with nothing that is not listed');
 });
 
 test('middleware changes results one after another, fails open, and makes no success of what was refused', async () => {
