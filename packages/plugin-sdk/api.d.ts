@@ -60,6 +60,10 @@ export interface Registrations {
     readonly state: {
       registerSessionExtension(extension: SessionExtension): void;
     };
+    readonly workflow: {
+      /** Undefined when it was not taken; the reason is on record. */
+      registerSessionSchedulerJob(job: SchedulerJob): SchedulerJobHandle | undefined;
+    };
     readonly controls: {
       registerSessionAction(action: SessionAction): void;
       registerControlUiDescriptor(descriptor: Contribution<'uiDescriptor'>): void;
@@ -485,6 +489,15 @@ export interface EventSubscription extends Contribution<'eventSubscription'> {
 export interface Lifecycle extends Contribution<'lifecycle'> {
   readonly cleanup?: (context: { readonly reason: CleanupReason; readonly sessionKey?: string }) => void | Promise<void>;
 }
+/** A record of something that runs elsewhere for a session. It schedules nothing; `cleanup` ends what it stands for. */
+export interface SchedulerJob extends Contribution<'schedulerJob'> {
+  /** Once: when the session is reset or deleted, and when the plugin goes, unless the next load registers the same id. One that fails is asked again. */
+  readonly cleanup?: (context: { readonly reason: CleanupReason; readonly sessionKey?: string }) => void | Promise<void>;
+}
+/** What was taken. */
+export interface SchedulerJobHandle extends Pick<SchedulerJob, 'id' | 'sessionKey' | 'kind'> {
+  readonly pluginId: string;
+}
 export interface Service extends Contribution<'service'> {
   readonly start: (context: { readonly signal: AbortSignal; readonly logger: Logger }) => void | Promise<void>;
   readonly stop?: () => void | Promise<void>;
@@ -534,6 +547,8 @@ export interface FlatRuntime {
 export interface FlatRegistrations {
   /** @deprecated Use `api.session.state.registerSessionExtension`. */
   readonly registerSessionExtension: Registrations['session']['state']['registerSessionExtension'];
+  /** @deprecated Use `api.session.workflow.registerSessionSchedulerJob`. */
+  readonly registerSessionSchedulerJob: Registrations['session']['workflow']['registerSessionSchedulerJob'];
   /** @deprecated Use `api.session.controls.registerSessionAction`. */
   readonly registerSessionAction: Registrations['session']['controls']['registerSessionAction'];
   /** @deprecated Use `api.session.controls.registerControlUiDescriptor`. */
@@ -746,6 +761,13 @@ interface Contributions {
   /** Is told when a session is reset or deleted, and when the plugin goes. */
   lifecycle: {
     id: ItemName;
+    description?: string;
+  };
+  /** Something that it has running for a session elsewhere: a record of it, cleaned up with the session and with the plugin. */
+  schedulerJob: {
+    id: ItemName;
+    sessionKey: SessionKey;
+    kind: ItemName;
     description?: string;
   };
   /** A method of its own, called `plugin.<id>.<name>`. */

@@ -235,6 +235,13 @@ interface Contributions {
     id: ItemName;
     description?: string;
   };
+  /** Something that it has running for a session elsewhere: a record of it, cleaned up with the session and with the plugin. */
+  schedulerJob: {
+    id: ItemName;
+    sessionKey: SessionKey;
+    kind: ItemName;
+    description?: string;
+  };
   /** A method of its own, called `plugin.<id>.<name>`. */
   gatewayMethod: {
     /** up to 48 letters, digits, ., - and _, the first a letter or digit */

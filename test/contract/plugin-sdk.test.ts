@@ -177,3 +177,52 @@ test('an entry says what it is, and the compiler knows the event of every hook',
   });
   assert.equal(entry.id, 'one');
 });
+
+test('a record of a job is cleaned up once, with its session or with the plugin, and not while a new load has it too', async () => {
+  // keeps scheduler job records when cleanup fails so cleanup can retry
+  // does not invoke old scheduler cleanup for a preserved newer generation
+  const other = `${SESSION}-other`;
+  await using world = await openHostWorld();
+  await world.store.write('sessions.create', { key: other, fields: {}, at: 1 });
+  const job = (id: string, sessionKey: string, cleanup = `({ reason }) => note('${id} ' + reason)`) =>
+    `note(api.session.workflow.registerSessionSchedulerJob({ id: '${id}', sessionKey: '${sessionKey}', kind: 'timer', cleanup: ${cleanup} }));`;
+  const flaky = `() => { note('flaky'); if (!globalThis[Symbol.for('tenon.test.calm')]) throw new Error('not now'); }`;
+  const jobs = `${job('a', SESSION)} ${job('b', other)} ${job('flaky', SESSION, flaky)} ${job('a', SESSION)}`;
+  writePlugin(world.place, { id: 'one', register: `${jobs} note(api.registerSessionSchedulerJob({ id: 'bad' }));` });
+  const host = await world.open();
+  const { registrations } = await host.enable('one', { by });
+  assert.deepEqual(
+    registrations.map(({ key, code }) => [key, code]),
+    [
+      ['a', undefined],
+      ['b', undefined],
+      ['flaky', undefined],
+      ['a', 'DUPLICATE'],
+      ['bad', 'INVALID'],
+    ],
+  );
+  assert.deepEqual(world.notes, [
+    { id: 'a', pluginId: 'one', sessionKey: SESSION, kind: 'timer' },
+    { id: 'b', pluginId: 'one', sessionKey: other, kind: 'timer' },
+    { id: 'flaky', pluginId: 'one', sessionKey: SESSION, kind: 'timer' },
+    undefined,
+    undefined,
+  ]);
+  const told = () => world.notes.splice(0).filter((note) => typeof note === 'string');
+  const reset = async () => {
+    const event = { seq: 1, event: 'sessions.changed', payload: JSON.stringify({ reason: 'reset' }), sessionKey: SESSION };
+    host.committed([event as never]);
+    await host.settled();
+    return told();
+  };
+  told();
+  assert.deepEqual(await reset(), ['a reset', 'flaky']);
+  Object.defineProperty(globalThis, Symbol.for('tenon.test.calm'), { value: true, configurable: true });
+  assert.deepEqual(await reset(), ['flaky'], 'what was cleaned up is not asked again, what failed is');
+  assert.deepEqual(await reset(), []);
+  writePlugin(world.place, { id: 'one', register: job('b', other) });
+  await host.grant('one', [], { by });
+  assert.deepEqual(told(), [], 'the new load has it, too');
+  await host.disable('one', { by });
+  assert.deepEqual(told(), ['b disable']);
+});

@@ -241,6 +241,17 @@ export interface Lifecycle extends Contribution<'lifecycle'> {
   readonly cleanup?: (context: { readonly reason: CleanupReason; readonly sessionKey?: string }) => void | Promise<void>;
 }
 
+/** A record of something that runs elsewhere for a session. It schedules nothing; `cleanup` ends what it stands for. */
+export interface SchedulerJob extends Contribution<'schedulerJob'> {
+  /** Once: when the session is reset or deleted, and when the plugin goes, unless the next load registers the same id. One that fails is asked again. */
+  readonly cleanup?: (context: { readonly reason: CleanupReason; readonly sessionKey?: string }) => void | Promise<void>;
+}
+
+/** What was taken. */
+export interface SchedulerJobHandle extends Pick<SchedulerJob, 'id' | 'sessionKey' | 'kind'> {
+  readonly pluginId: string;
+}
+
 export interface Service extends Contribution<'service'> {
   readonly start: (context: { readonly signal: AbortSignal; readonly logger: Logger }) => void | Promise<void>;
   readonly stop?: () => void | Promise<void>;

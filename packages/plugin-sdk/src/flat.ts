@@ -26,6 +26,8 @@ export interface FlatRuntime {
 export interface FlatRegistrations {
   /** @deprecated Use `api.session.state.registerSessionExtension`. */
   readonly registerSessionExtension: Registrations['session']['state']['registerSessionExtension'];
+  /** @deprecated Use `api.session.workflow.registerSessionSchedulerJob`. */
+  readonly registerSessionSchedulerJob: Registrations['session']['workflow']['registerSessionSchedulerJob'];
   /** @deprecated Use `api.session.controls.registerSessionAction`. */
   readonly registerSessionAction: Registrations['session']['controls']['registerSessionAction'];
   /** @deprecated Use `api.session.controls.registerControlUiDescriptor`. */

@@ -13,6 +13,8 @@ export type {
   PluginCommand,
   PluginTool,
   PolicyDecision,
+  SchedulerJob,
+  SchedulerJobHandle,
   Service,
   SessionAction,
   SessionContext,

@@ -9,6 +9,8 @@ import type {
   Lifecycle,
   PluginCommand,
   PluginTool,
+  SchedulerJob,
+  SchedulerJobHandle,
   Service,
   SessionAction,
   SessionExtension,
@@ -35,6 +37,10 @@ export interface Registrations {
   registerStartupCheck(check: StartupCheck): void;
   readonly session: {
     readonly state: { registerSessionExtension(extension: SessionExtension): void };
+    readonly workflow: {
+      /** Undefined when it was not taken; the reason is on record. */
+      registerSessionSchedulerJob(job: SchedulerJob): SchedulerJobHandle | undefined;
+    };
     readonly controls: {
       registerSessionAction(action: SessionAction): void;
       registerControlUiDescriptor(descriptor: Contribution<'uiDescriptor'>): void;

@@ -3,7 +3,7 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { Risk } from './approval.ts';
 import { JsonValue } from './json.ts';
-import { DisplayText, SlotName } from './names.ts';
+import { DisplayText, SlotName, SessionKey } from './names.ts';
 import { ScopeList } from './scopes.ts';
 import { JsonObject } from './transcript.ts';
 
@@ -278,6 +278,12 @@ export const contributions = {
   lifecycle: {
     summary: 'Is told when a session is reset or deleted, and when the plugin goes.',
     schema: Type.Object({ id: ItemName, description: Type.Optional(Description) }, closed),
+    key: 'id',
+    unique: 'plugin',
+  },
+  schedulerJob: {
+    summary: 'Something that it has running for a session elsewhere: a record of it, cleaned up with the session and with the plugin.',
+    schema: Type.Object({ id: ItemName, sessionKey: SessionKey, kind: ItemName, description: Type.Optional(Description) }, closed),
     key: 'id',
     unique: 'plugin',
   },

@@ -10,6 +10,7 @@ export const groupOf = {
   scheduleSessionTurn: 'session.workflow',
   unscheduleSessionTurnsByTag: 'session.workflow',
   sendSessionAttachment: 'session.workflow',
+  registerSessionSchedulerJob: 'session.workflow',
   registerSessionAction: 'session.controls',
   registerControlUiDescriptor: 'session.controls',
   registerAgentEventSubscription: 'agent.events',

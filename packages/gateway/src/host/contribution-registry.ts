@@ -20,6 +20,7 @@ import type {
   Lifecycle,
   PluginCommand,
   PluginTool,
+  SchedulerJob,
   Service,
   SessionAction,
   SessionExtension,
@@ -55,6 +56,7 @@ export interface Items {
   readonly uiDescriptor: Contribution<'uiDescriptor'>;
   readonly eventSubscription: EventSubscription;
   readonly lifecycle: Lifecycle;
+  readonly schedulerJob: SchedulerJob;
   readonly gatewayMethod: GatewayMethod;
   readonly gatewayEvent: Contribution<'gatewayEvent'>;
   readonly httpRoute: HttpRoute;
@@ -119,6 +121,7 @@ const handlersOf: Readonly<Record<ContributionKind, readonly string[]>> = {
   uiDescriptor: [],
   eventSubscription: ['handle'],
   lifecycle: ['cleanup?'],
+  schedulerJob: ['cleanup?'],
   gatewayMethod: ['handler'],
   gatewayEvent: [],
   httpRoute: ['handler'],

@@ -1,7 +1,7 @@
 // Everything that is cleaned up after a session that was reset or deleted, and after a plugin that goes: what is removed, who
 // is told and in which order stand here and nowhere else. What is durable of a session goes in the commit that ends it; of a
 // plugin that is switched off, before anybody is told.
-import type { CleanupReason, Lifecycle, SessionExtension } from '@tenon/plugin-sdk';
+import type { CleanupReason, Lifecycle, SchedulerJob } from '@tenon/plugin-sdk';
 import type { Log } from '../kernel/log.ts';
 import type { PluginCaller } from './call-plugin.ts';
 import type { PluginScope } from './plugin-scope.ts';
@@ -24,20 +24,42 @@ export const CLEANUP_TIMEOUT_MS = 5_000;
 interface Told {
   readonly plugin: string;
   readonly scope: PluginScope;
-  readonly hookId: string;
+  readonly kind: ToldKind;
+  readonly key: string;
+  readonly item: object;
   readonly cleanup: NonNullable<Lifecycle['cleanup']>;
 }
 
-/** Who is to be told, of one plugin or of all. Taken before a load ends, because its items are gone after. */
-export function cleanupsOf(registry: ContributionRegistry, plugin?: string): readonly Told[] {
-  const told = (kind: 'sessionExtension' | 'lifecycle', prefix: string): Told[] =>
-    (registry.all(kind) as readonly RegisteredItem<'sessionExtension' | 'lifecycle'>[])
+/** Who is told, in this order, and by which word it is called in a failure. */
+const toldKinds = { sessionExtension: 'session', lifecycle: 'runtime', schedulerJob: 'scheduler' } as const;
+type ToldKind = keyof typeof toldKinds;
+
+/** Records of jobs whose clean-up is done: each is cleaned up once. One that failed is tried again. */
+const cleanedJobs = new WeakSet<object>();
+
+export interface Whose {
+  readonly plugin?: string;
+  /** Jobs of other sessions go on. */
+  readonly sessionKey?: string;
+}
+
+/** Who is to be told. Taken before a load ends, because its items are gone after. */
+export function cleanupsOf(registry: ContributionRegistry, { plugin, sessionKey }: Whose = {}): readonly Told[] {
+  const isOver = (item: SchedulerJob) => !cleanedJobs.has(item) && (sessionKey === undefined || item.sessionKey === sessionKey);
+  return (Object.keys(toldKinds) as ToldKind[]).flatMap((kind) =>
+    (registry.all(kind) as readonly RegisteredItem<ToldKind>[])
       .filter((each) => plugin === undefined || each.plugin === plugin)
+      .filter(({ item }) => kind !== 'schedulerJob' || isOver(item as SchedulerJob))
       .flatMap(({ plugin: owner, generation, key, item }) => {
-        const { cleanup } = item as SessionExtension | Lifecycle;
-        return cleanup ? [{ plugin: owner, scope: { plugin: owner, generation }, hookId: `${prefix}:${key}`, cleanup }] : [];
-      });
-  return [...told('sessionExtension', 'session'), ...told('lifecycle', 'runtime')];
+        const { cleanup } = item;
+        return cleanup ? [{ plugin: owner, scope: { plugin: owner, generation }, kind, key, item, cleanup }] : [];
+      }),
+  );
+}
+
+/** Those of a load that was replaced, without jobs that the new one has, too: they go on. */
+export function withoutKept(told: readonly Told[], registry: ContributionRegistry): readonly Told[] {
+  return told.filter(({ plugin, kind, key }) => kind !== 'schedulerJob' || !registry.find(kind, plugin, key));
 }
 
 export interface CleanUp {
@@ -61,19 +83,21 @@ interface CleanUpDeps {
 }
 
 /**
- * The order of every clean-up: what is durable, then session extensions, then lifecycles, then what is in memory. One that
+ * The order of every clean-up: what is durable, then session extensions, lifecycles, jobs, then what is in memory. One that
  * fails or hangs keeps nothing after it from being done; those of one kind are told together, so that many that hang take as
  * long as one.
  */
 export function createCleanUp({ caller, runContexts, log }: CleanUpDeps): CleanUp {
-  async function tell({ plugin, scope, hookId, cleanup }: Told, context: object): Promise<Failure[]> {
+  async function tell({ plugin, scope, kind, key, item, cleanup }: Told, context: object): Promise<Failure[]> {
     const answer = await caller.call(
       { plugin, place: 'cleanup', timeoutMs: CLEANUP_TIMEOUT_MS, scope },
       (given: Parameters<typeof cleanup>[0]) => cleanup(given),
       Object.freeze({ ...context }) as Parameters<typeof cleanup>[0],
       () => ({ value: undefined }),
     );
-    return answer.ok ? [] : [{ pluginId: plugin, hookId, error: answer.message }];
+    if (!answer.ok) return [{ pluginId: plugin, hookId: `${toldKinds[kind]}:${key}`, error: answer.message }];
+    if (kind === 'schedulerJob') cleanedJobs.add(item);
+    return [];
   }
 
   return {
@@ -86,8 +110,8 @@ export function createCleanUp({ caller, runContexts, log }: CleanUpDeps): CleanU
         failures.push({ pluginId: disabled ?? '', hookId: 'session-store', error: text });
       }
       const context = { reason, ...(sessionKey === undefined ? {} : { sessionKey }) };
-      for (const kind of ['session', 'runtime']) {
-        const those = told.filter(({ hookId }) => hookId.startsWith(`${kind}:`));
+      for (const kind of Object.keys(toldKinds)) {
+        const those = told.filter((each) => each.kind === kind);
         failures.push(...(await Promise.all(those.map((each) => tell(each, context)))).flat());
       }
       if (disabled !== undefined) runContexts.forget(disabled);

@@ -6,7 +6,7 @@ import { configFault } from './plugin-config.ts';
 import { type Known, NO_GRANTS, OFF } from './known-plugin.ts';
 import { LoadError, type LoadDeps, registerPlugin, runModule } from './load-plugin.ts';
 import { loadPatterns } from './patterns.ts';
-import { type CleanUp, cleanupsOf } from './plugin-cleanup.ts';
+import { type CleanUp, cleanupsOf, withoutKept } from './plugin-cleanup.ts';
 import type { PluginActivity } from './plugin-activity.ts';
 import type { PluginState } from './plugin-host.ts';
 import type { PluginIncidents } from './plugin-incidents.ts';
@@ -123,7 +123,7 @@ export function createPluginLoads({
 
   function leave(plugin: Known, reason: string): Left {
     if (!plugin.load) return undefined;
-    const left = { services: plugin.services, told: cleanupsOf(registry, plugin.found.manifest.id) };
+    const left = { services: plugin.services, told: cleanupsOf(registry, { plugin: plugin.found.manifest.id }) };
     plugin.load.end(reason);
     plugin.load = undefined;
     plugin.services = undefined;
@@ -135,7 +135,11 @@ export function createPluginLoads({
     await left?.services?.stop();
     if (reason === 'close') return;
     const { plugin, removeState } = disabled ?? {};
-    await cleanUp.run({ reason, told: left?.told ?? [], ...(plugin === undefined ? {} : { disabled: plugin, removeState }) });
+    await cleanUp.run({
+      reason,
+      told: withoutKept(left?.told ?? [], registry),
+      ...(plugin === undefined ? {} : { disabled: plugin, removeState }),
+    });
   }
 
   async function unload(plugin: Known, reason: LeaveReason): Promise<void> {

@@ -1,7 +1,7 @@
 // What a plugin is given inside `register`. Every registration is taken or refused with a code that stays on record; none of
 // these methods throws, whatever it is given. When `register` has returned, they only record that it is too late.
 import { absentHooks, type ContributionKind, contributionRow, GatewayError, type HookName, hookNeeds, isHookName } from '@tenon/protocol';
-import type { HookHandler, HookOptions, RegisterApi, RuntimeApi } from '@tenon/plugin-sdk';
+import type { HookHandler, HookOptions, RegisterApi, RuntimeApi, SchedulerJobHandle } from '@tenon/plugin-sdk';
 import { groupApi } from './api-groups.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
 import type { HookRegistry } from './hook-registry.ts';
@@ -16,7 +16,7 @@ export interface RegisterDeps {
 export interface Registering {
   readonly api: RegisterApi;
   /** Registers outside of the api, by the same rules. */
-  add(kind: ContributionKind, given: unknown): void;
+  add(kind: ContributionKind, given: unknown): string | undefined;
   /** Takes what had to wait for the rest, and closes. */
   close(): void;
 }
@@ -33,6 +33,7 @@ export const registerMethods = {
   registerCommand: 'command',
   registerAgentEventSubscription: 'eventSubscription',
   registerRuntimeLifecycle: 'lifecycle',
+  registerSessionSchedulerJob: 'schedulerJob',
   registerService: 'service',
   registerGatewayMethod: 'gatewayMethod',
   registerGatewayEvent: 'gatewayEvent',
@@ -60,17 +61,24 @@ export function createRegisterApi(load: PluginLoad, runtime: RuntimeApi, { regis
     return false;
   }
 
-  function add(kind: ContributionKind, given: unknown): void {
+  /** The name under which it was taken. */
+  function add(kind: ContributionKind, given: unknown): string | undefined {
     const { grant, key: field } = contributionRow(kind);
     const needs = grant === undefined ? [] : [grant];
-    if (!mayRegister(kind, keyIn(given, field), needs)) return;
+    if (!mayRegister(kind, keyIn(given, field), needs)) return undefined;
     if (kind === 'toolMetadata' && !ownsTool(given)) {
       load.reject(kind, keyIn(given, field), 'NOT_OWN', 'the plugin has no tool of this name');
-      return;
+      return undefined;
     }
     const added = registry.add({ plugin, pluginName, generation }, kind, given);
     if (added.ok) load.accept(kind, added.key, needs, added.dispose, shortcoming(kind, added.key));
     else load.reject(kind, added.key, added.code, added.message);
+    return added.ok ? added.key : undefined;
+  }
+
+  function handleOf(id: string): SchedulerJobHandle | undefined {
+    const job = registry.find('schedulerJob', plugin, id)?.item;
+    return job && Object.freeze({ id, pluginId: plugin, sessionKey: job.sessionKey, kind: job.kind });
   }
 
   /** What of an item that was taken stays without effect. */
@@ -118,7 +126,11 @@ export function createRegisterApi(load: PluginLoad, runtime: RuntimeApi, { regis
         // A function is a tool that is made for each session.
         if (kind === 'tool' && typeof given === 'function') add('toolFactory', factoryOf(given, options));
         else if (kind === 'toolMetadata' && load.isOpen && metadata.length < MAX_REGISTRATIONS) metadata.push(given);
-        else add(kind, given);
+        else {
+          const key = add(kind, given);
+          return kind === 'schedulerJob' && key !== undefined ? handleOf(key) : undefined;
+        }
+        return undefined;
       },
     ]),
   );

@@ -27,7 +27,7 @@ export function createSessionEnds({ registry, cleanUp, runContexts, log }: Deps)
   let waitingCleanups = 0;
 
   function sessionEnded(sessionKey: string, reason: 'reset' | 'delete'): void {
-    if (cleanupsOf(registry).length === 0) return;
+    if (cleanupsOf(registry, { sessionKey }).length === 0) return;
     if (waitingCleanups >= MAX_WAITING_CLEANUPS) {
       log.error({ sessionKey, reason }, 'plugins are not told that a session is over: too many wait to be told');
       return;
@@ -36,7 +36,7 @@ export function createSessionEnds({ registry, cleanUp, runContexts, log }: Deps)
     void lanes
       .run('cleanups', async () => {
         // Those that are loaded when it is their turn: an older load has been told that it goes, and must not be told more.
-        await cleanUp.run({ reason, sessionKey, told: cleanupsOf(registry) });
+        await cleanUp.run({ reason, sessionKey, told: cleanupsOf(registry, { sessionKey }) });
       })
       .finally(() => waitingCleanups--);
   }
