@@ -77,7 +77,6 @@ let requests = 0;
 const clock = createManualClock(STARTED_AT);
 const model = createScriptedModel([], {
   clock,
-  secrets: {},
   info: { id: 'test', name: 'Test' },
   async otherwise() {
     // What it was asked is nobody's: it must not look like a leak of the heap.
@@ -93,6 +92,7 @@ const database = createMemoryDatabase(STARTED_AT);
 const gateway = await openTestGateway({
   database,
   clock,
+  secrets: {},
   plugin: {
     origin: 'bundled',
     folder: process.cwd(),
