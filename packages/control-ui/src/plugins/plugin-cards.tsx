@@ -77,17 +77,21 @@ function callRows(plugin: string, hooks: Hooks | undefined, counts: Counts | und
   for (const { hook, handlers } of hooks ?? []) {
     handlers.forEach((handler, at) => {
       if (handler.plugin !== plugin) return;
-      const measured = byPlace.get(hook);
       const before = handlers[at - 1];
       rows.push({
         place: hook,
-        position: `${at + 1} of ${handlers.length}${before ? `, after ${visible(before.plugin)}` : ''}`,
+        position: [
+          `${at + 1} of ${handlers.length}${before ? `, after ${visible(before.plugin)}` : ''}`,
+          `${millis(handler.timeoutMs)} allowed`,
+          ...(handler.skipped > 0 ? [`skipped ${plural(handler.skipped, 'time')}`] : []),
+          ...(handler.switchedOff ? ['switched off'] : []),
+        ].join(', '),
         calls: handler.calls,
         errors: handler.errors,
         timeouts: handler.timeouts,
         lastAt: handler.lastAt,
-        p50Ms: measured?.p50Ms,
-        p95Ms: measured?.p95Ms,
+        p50Ms: handler.p50Ms,
+        p95Ms: handler.p95Ms,
       });
       byPlace.delete(hook);
     });
@@ -171,10 +175,7 @@ export function CallsCard({ plugin, hooks, counts }: CallsProps): ReactNode {
         </section>
       )}
       {rows.length > 0 && (
-        <p className="meta card-note">
-          Counted since the gateway started. A dash: it has no position there, or was not measured
-          {counts === undefined ? '; times are told to operator.admin' : ''}.
-        </p>
+        <p className="meta card-note">Counted since the gateway started. A dash: it has no position there, or was not measured.</p>
       )}
     </section>
   );

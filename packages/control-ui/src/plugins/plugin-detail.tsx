@@ -96,7 +96,7 @@ export function PluginDetail({ plugin, safe }: { readonly plugin: PluginInfo; re
               {!isAdmin && (
                 <p className="plugins-note">
                   <Icon name="lock" size={14} />
-                  <span>Its configuration, its folder and how long its calls take are told to operator.admin only.</span>
+                  <span>Its configuration, its folder and its calls outside of hooks are told to operator.admin only.</span>
                 </p>
               )}
             </div>
