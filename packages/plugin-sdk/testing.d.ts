@@ -504,6 +504,7 @@ type PluginDetails = {
     calls: number;
     errors: number;
     timeouts: number;
+    skipped: number;
     lastAt?: number;
     p50Ms?: number;
     p95Ms?: number;
