@@ -38,3 +38,13 @@ test('copyPlain refuses what is not plain data, and says what', () => {
     assert.match(copied.wrong, expected);
   }
 });
+
+test('more text than any transcript has is refused by its length, and nothing of it is read', () => {
+  const half = 'x'.repeat(32_000_001);
+  const answer = copyPlain({ one: half, two: half });
+  assert.ok('wrong' in answer && /characters of text/.test(answer.wrong));
+  const before = process.memoryUsage().rss;
+  const huge = copyPlain({ deep: [{ text: '\u4e2d'.repeat(2 ** 29 - 24) }] });
+  assert.ok('wrong' in huge);
+  assert.ok(process.memoryUsage().rss - before < 200_000_000, 'a text of a gigabyte is not made one piece');
+});

@@ -14,6 +14,8 @@ export function freezeDeep<Value>(value: Value): Value {
 }
 
 const MAX_NODES = 1_000_000;
+/** More than any transcript that a hook is given and gives back. */
+const MAX_CHARS = 64_000_000;
 
 /**
  * A frozen copy of plain data, or what keeps it from being that. Fields that are undefined are left out.
@@ -22,9 +24,11 @@ const MAX_NODES = 1_000_000;
 export function copyPlain(value: unknown): { readonly value: unknown } | { readonly wrong: string } {
   const fault: { text?: string } = {};
   let nodes = 0;
+  let chars = 0;
 
   function copy(from: unknown, depth: number): unknown {
-    if (typeof from === 'string' || typeof from === 'boolean' || from === null) return from;
+    if (typeof from === 'string') return measured(from);
+    if (typeof from === 'boolean' || from === null) return from;
     if (typeof from === 'number') return Number.isFinite(from) ? from : refuse(`it has the number ${from}`);
     if (typeof from !== 'object') return refuse(`it has a ${typeof from}`);
     if (depth > limits.jsonDepth.value) return refuse(`it is nested deeper than ${limits.jsonDepth.value}`);
@@ -37,11 +41,18 @@ export function copyPlain(value: unknown): { readonly value: unknown } | { reado
     const made: Record<string, unknown> = {};
     for (const key of keys) {
       if (RESERVED_KEYS.has(key)) return refuse(`it has the reserved key "${key}"`);
+      chars += key.length;
       const inner = (from as Record<string, unknown>)[key];
       if (inner !== undefined) made[key] = copy(inner, depth + 1);
       if (fault.text) return null;
     }
     return Object.freeze(made);
+  }
+
+  /** By its length only: a text may be put together of parts, and is one piece of memory as soon as somebody reads it. */
+  function measured(text: string): string | null {
+    chars += text.length;
+    return chars > MAX_CHARS ? refuse(`it has more than ${MAX_CHARS} characters of text`) : text;
   }
 
   function refuse(text: string): null {
