@@ -1,11 +1,12 @@
 // The bundled plugin `plan-mode`, whole: the agent plans behind a lock, proposes and waits; a person decides in every way that
 // there is, before and after the gateway is killed; and the agent goes on with what was decided.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { openWithPlugin, type PluginTalk } from '../../support/bundled-plugin.ts';
-import { temporaryHome } from '../../support/gateway.ts';
+import { cleanEnv, temporaryHome, tenonBin } from '../../support/gateway.ts';
 import { startModelServer } from '../../support/model-server.ts';
 import { verifies } from '../../support/verifies.ts';
 
@@ -49,6 +50,16 @@ const override = { override: true };
 const told = (world = talk) => JSON.stringify(world.server.requests.at(-1)?.body?.messages);
 
 const write = (path: string) => ({ calls: [{ name: 'write', arguments: { path, content: 'written' } }] });
+
+/** A command of the command line, on the gateway of these tests. */
+function runTenon(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const args = [tenonBin, ...words, '--home', talk.gateway.home];
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { env: cleanEnv(), encoding: 'utf8' }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
+  });
+}
 
 describe('while the agent plans', () => {
   test('only reading is possible, the agent is told so, and the mode is seen', async () => {
@@ -165,6 +176,10 @@ describe('a plan that waits', () => {
     assert.equal((await talk.ended(runId)).text, 'Yes?');
     assert.equal((await talk.ask('chat.send', insisting)).runId, runId, 'a repeat gets the first answer');
     assert.equal((await complete({ 'x-tenon-override': 'true' })).status, 200);
+    const typed = await runTenon('run', '--session', key, 'Hello');
+    assert.deepEqual([typed.code !== 0, typed.stderr.includes(reason)], [true, true], typed.stderr);
+    talk.server.next({ text: 'Yes???' });
+    assert.equal((await runTenon('run', '--session', key, '--override', 'Hello')).stdout.trim(), 'Yes???');
     assert.equal((await use(await newSession(), 'write', { path: 'open.md', content: 'x' })).isError, false, 'another session is open');
     talk.server.next({ text: 'On it.' }, { text: 'Hello.' });
     await talk.ended((await talk.press(key, 'approve')).runId);
