@@ -217,7 +217,7 @@ export function createPluginCaller({
     accept: Accept<Result>,
     signal: AbortSignal | undefined,
   ): Answer<Result> | Promise<Answer<Result>> {
-    metrics.count('tenon_plugin_calls_total', { plugin: where.plugin, place: where.place });
+    metrics.count('tenon_plugin_calls_total', labelsOf(where));
     const call = new Call(where, activity?.scopeOf(where.plugin), timeoutOf(where));
     let raw: unknown;
     try {
@@ -228,6 +228,18 @@ export function createPluginCaller({
     }
     return finish(where, raw, accept);
   }
+}
+
+/** Those of a handler are made once: the same place is called again and again. */
+const labels = new WeakMap<PluginPlace, Readonly<Record<string, string>>>();
+
+function labelsOf(where: PluginPlace): Readonly<Record<string, string>> {
+  let known = labels.get(where);
+  if (!known) {
+    known = Object.freeze({ plugin: where.plugin, place: where.place });
+    labels.set(where, known);
+  }
+  return known;
 }
 
 class Call implements PluginCall {

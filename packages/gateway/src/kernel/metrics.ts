@@ -48,8 +48,15 @@ export function createMetrics(): Metrics {
   };
 }
 
+/** Who counts often keeps its labels: what they look like is kept with them. */
+const rendered = new WeakMap<object, string>();
+
 function renderLabels(labels: Readonly<Record<string, string>> | undefined): string {
   if (!labels) return '';
+  const known = Object.isFrozen(labels) ? rendered.get(labels) : undefined;
+  if (known !== undefined) return known;
   const parts = Object.entries(labels).map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, '_')}"`);
-  return `{${parts.join(',')}}`;
+  const text = `{${parts.join(',')}}`;
+  if (Object.isFrozen(labels)) rendered.set(labels, text);
+  return text;
 }
