@@ -200,10 +200,10 @@ function registerControls(api: RegisterApi): void {
     ],
     actions: [
       { label: 'Approve', style: 'primary', ...offered('approve') },
-      { label: 'Reject', style: 'danger', ask: true, ...offered('reject') },
-      { label: 'Edit', ask: true, ...offered('edit') },
       { label: 'Answer', when: { namespace: NAMESPACE, path: '/question' }, ...offered('answer') },
+      { label: 'Edit', ask: true, ...offered('edit') },
       { label: 'Approve all plans here', ...offered('auto') },
+      { label: 'Reject', style: 'danger', ask: true, ...offered('reject') },
     ],
     composer: { mode: 'disabled', reason: 'A plan waits for your decision' },
   });

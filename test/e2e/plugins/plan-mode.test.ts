@@ -126,7 +126,7 @@ describe('a plan that waits', () => {
     assert.deepEqual([card.id, card.surface, card.composer.mode], ['card', 'chat-message', 'disabled']);
     assert.deepEqual(card.activeWhen, { namespace: 'plan', path: '/mode', equals: 'waiting' });
     const actions = card.actions.map(({ actionId }: { actionId: string }) => actionId);
-    assert.deepEqual(actions, ['approve', 'reject', 'edit', 'answer', 'auto']);
+    assert.deepEqual(actions, ['approve', 'answer', 'edit', 'auto', 'reject']);
     assert.deepEqual(
       [...(await use(key, 'propose_plan', { plan: 'another' }, talk, override)).text.matchAll(/waits/g)].length,
       1,

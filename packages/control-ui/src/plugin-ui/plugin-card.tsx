@@ -47,12 +47,13 @@ function Card({ descriptor, sessionKey }: CardProps): ReactNode {
   const { pending, asking, said } = pressing;
   useFocusLeftBehind(ref);
   const actions = (descriptor.actions ?? []).filter((action) => isActive(pluginId, action.when, extensions));
-  const asker = useRef<HTMLElement>(null);
+  const pressedAt = useRef<number>(undefined);
   const isAsking = asking !== undefined;
-  // Who cancels a form is where they opened it.
+  // Who leaves a form is where they opened it: the buttons were away meanwhile.
   useLayoutEffect(() => {
-    if (!isAsking) asker.current?.focus();
-    asker.current = null;
+    if (isAsking || pressedAt.current === undefined) return;
+    ref.current?.querySelectorAll<HTMLElement>('.plugin-actions > button')[pressedAt.current]?.focus({ preventScroll: true });
+    pressedAt.current = undefined;
   }, [isAsking]);
 
   return (
@@ -90,8 +91,8 @@ function Card({ descriptor, sessionKey }: CardProps): ReactNode {
               pending={pending}
               reason={reason}
               onPress={(control) => {
-                asker.current = document.activeElement as HTMLElement | null;
                 pressing.press(control);
+                pressedAt.current = (actions as readonly Control[]).indexOf(control);
               }}
             />
           </div>

@@ -1,6 +1,6 @@
 // Where plugins show something around a conversation: the panel beside it, the bar above the composer, chips in it, the line
 // below it, and what they need a person for. Cards inside the conversation are rows of the transcript.
-import { type EventPayload, isActive, type UiDescriptor, visible } from '@tenon/protocol';
+import { type EventPayload, isActive, type PluginExtension, type UiDescriptor, visible } from '@tenon/protocol';
 import { shownBlocks, type ShownBlock } from '@tenon/protocol/ui';
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react';
 import { useApp, usePage } from '../hooks/page-context.ts';
@@ -261,12 +261,17 @@ type Need = EventPayload<'action.required'>;
 function Needs({ sessionKey }: SurfaceProps): ReactNode {
   const required = useApp((state) => state.pluginUi.required);
   const active = useApp((state) => state.pluginUi.byKey.get(sessionKey ?? '')?.active) ?? [];
-  const shown = required.filter((need) => need.sessionKey === sessionKey && !isOffered(need, active));
+  const extensions = useApp((state) => state.pluginUi.byKey.get(sessionKey ?? '')?.extensions) ?? [];
+  const shown = required.filter((need) => need.sessionKey === sessionKey && !isOffered(need, active, extensions));
   return shown.map((need) => <NeedNotice key={`${need.pluginId} ${need.title}`} need={need} />);
 }
 
-function isOffered({ pluginId, actions = [] }: Need, active: readonly UiDescriptor[]): boolean {
-  const offered = active.filter((each) => each.pluginId === pluginId).flatMap((each) => each.actions ?? []);
+const CARDS: readonly string[] = ['session', 'chat-message', 'chat-input-bar'];
+
+function isOffered({ pluginId, actions = [] }: Need, active: readonly UiDescriptor[], extensions: readonly PluginExtension[]): boolean {
+  const offered = active
+    .filter((each) => each.pluginId === pluginId && CARDS.includes(each.surface))
+    .flatMap((each) => (each.actions ?? []).filter(({ when }) => isActive(pluginId, when, extensions)));
   return actions.length > 0 && actions.every(({ actionId }) => offered.some((each) => each.actionId === actionId));
 }
 

@@ -58,6 +58,8 @@ export function createPluginReader(): (sources: PluginSources) => PluginsShown {
     const controls: Control[] = [];
     const cards: PluginCard[] = [];
     const status: string[] = [];
+    /** What cards offer, by plugin and action. */
+    const offered = new Set<string>();
     const offer = (name: string, pluginId: string, action: Action): string => {
       if (action.unavailable !== undefined) return `    (${oneLine(action.label, WIDTH)}: ${oneLine(action.unavailable, WIDTH)})`;
       const control = numbered(name, pluginId, action);
@@ -79,6 +81,7 @@ export function createPluginReader(): (sources: PluginSources) => PluginsShown {
         cards.push({ name, lines: [`  ${oneLine(label, WIDTH)} (${pluginId})`, ...buttons], isInChat: false });
         continue;
       }
+      for (const { actionId } of actions) offered.add(`${pluginId} ${actionId}`);
       const lines = blocks.flatMap((block) => blockLines(block, (action) => offer(name, pluginId, action)));
       cards.push({
         name,
@@ -89,11 +92,7 @@ export function createPluginReader(): (sources: PluginSources) => PluginsShown {
     for (const need of needs) {
       const { pluginId, title, actions = [] } = need;
       // A card that offers the same stands there already.
-      if (
-        actions.length > 0 &&
-        actions.every(({ actionId }) => controls.some((each) => each.pluginId === pluginId && each.actionId === actionId))
-      )
-        continue;
+      if (actions.length > 0 && actions.every(({ actionId }) => offered.has(`${pluginId} ${actionId}`))) continue;
       const name = `${pluginId} needs: ${title}`;
       const buttons = actions.map((action) => offer(name, pluginId, action));
       cards.push({ name, lines: [`  ${oneLine(`${pluginId} needs you: ${title}`, WIDTH)}`, ...buttons], isInChat: true });
