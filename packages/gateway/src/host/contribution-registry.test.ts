@@ -70,7 +70,8 @@ test('commands are one name space: names, aliases and words of the gateway', () 
 test('a slot of the session belongs to the first plugin that asks for it', () => {
   const registry = createContributionRegistry();
   const add = (plugin: string, slot: string) => {
-    const added = registry.add(owner(plugin), 'sessionExtension', { namespace: slot, description: 'd', sessionEntrySlotKey: slot });
+    const extension = { namespace: slot, description: 'd', sessionEntrySlotKey: slot, project: () => null };
+    const added = registry.add(owner(plugin), 'sessionExtension', extension);
     return added.ok ? 'taken' : added.code;
   };
   assert.deepEqual(
