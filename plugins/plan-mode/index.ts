@@ -129,7 +129,7 @@ function payloadOf(decision: Decision, rest: string): object {
 /** The plan that is meant: a card that shows an older one decides nothing about a newer one. */
 const step = { type: 'integer', minimum: 0, title: 'The plan that is meant', readOnly: true };
 const fields = (properties: object, ...required: string[]) => ({
-  type: 'object',
+  type: required.length === 0 ? ['object', 'null'] : 'object',
   properties: { ...properties, step },
   required,
   additionalProperties: false,
@@ -137,8 +137,8 @@ const fields = (properties: object, ...required: string[]) => ({
 const text = (title: string, maxLength: number) => ({ type: 'string', minLength: 1, maxLength, title });
 
 const schemas: Readonly<Record<Decision, object>> = {
-  approve: { anyOf: [{ type: 'null' }, fields({})] },
-  reject: { anyOf: [{ type: 'null' }, fields({ feedback: text('Why', 4_000) })] },
+  approve: fields({}),
+  reject: fields({ feedback: text('Why', 4_000) }),
   edit: fields({ plan: text('The plan', MAX_PLAN) }, 'plan'),
   answer: fields({ answer: text('The answer', 4_000) }, 'answer'),
   auto: fields({ enabled: { type: 'boolean', title: 'Approve all plans here' } }, 'enabled'),
