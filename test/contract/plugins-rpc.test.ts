@@ -72,6 +72,7 @@ describe('what is registered', () => {
       'command reset': 'RESERVED',
       'command sneaky': 'RESERVED',
       'sessionAction broken': 'BAD_SCHEMA',
+      'httpRoute /hook/kept': 'DUPLICATE',
     });
     for (const { message } of refusals) assert.ok(message.length > 0);
     const second = (await ask('plugins.get', { id: 'second' })).plugin;

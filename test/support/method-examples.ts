@@ -89,6 +89,10 @@ export const examples: Examples = {
     await enablePlugin(world);
     return { pluginId: 'everything', actionId: 'press', sessionKey: await newSession(world), payload: { how: 'reply' } };
   },
+  'plugins.interact': async (world) => {
+    await enablePlugin(world);
+    return { sessionKey: await newSession(world), data: `everything:press ${world.next()}` };
+  },
   'sessions.injections': async (world) => ({ key: await newSession(world) }),
   'sessions.pluginPatch': async (world) => {
     await enablePlugin(world);

@@ -51,6 +51,7 @@ export type {
 } from './facades.ts';
 export type { FlatRegistrations, FlatRuntime } from './flat.ts';
 export type { HttpRoute, HttpRouteAnswer, HttpRouteRequest } from './http-route.ts';
+export type { ButtonPress, InteractiveHandler } from './interactive-handler.ts';
 export type { AttachmentOutcome, ScheduledTurn, ScheduleOutcome, SessionAttachment, UnscheduleOutcome } from './later.ts';
 export type { Registrations } from './registrations.ts';
 export type { CallContext, CleanupReason, Logger, Refused } from './values.ts';

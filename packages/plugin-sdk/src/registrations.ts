@@ -20,6 +20,7 @@ import type {
   ToolResultMiddleware,
 } from './contributions.ts';
 import type { HttpRoute } from './http-route.ts';
+import type { InteractiveHandler } from './interactive-handler.ts';
 
 export interface Registrations {
   on<Name extends HookName>(name: Name, handler: HookHandler<Name>, options?: HookOptions): void;
@@ -33,6 +34,7 @@ export interface Registrations {
   registerService(service: Service): void;
   registerGatewayMethod(method: GatewayMethod): void;
   registerGatewayEvent(event: Contribution<'gatewayEvent'>): void;
+  registerInteractiveHandler(handler: InteractiveHandler): void;
   registerHttpRoute(route: HttpRoute): void;
   registerStartupCheck(check: StartupCheck): void;
   readonly session: {

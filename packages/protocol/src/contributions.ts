@@ -28,6 +28,11 @@ const TailName = Type.String({
   description: 'up to 48 letters, digits, ., - and _, the first a letter or digit',
 });
 
+/** Where people talk with the agent: the surfaces of this gateway itself. */
+export const channels = ['webchat'] as const;
+
+const ButtonNamespace = Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$', description: 'up to 64 letters, digits, ., _ and -' });
+
 /** What every provider of models takes: one name that it refuses would end every turn of the agent. */
 const ToolItemName = Type.String({
   pattern: '^(?!(?:constructor|prototype)$)[A-Za-z][A-Za-z0-9_-]{0,63}$',
@@ -303,6 +308,13 @@ export const contributions = {
     key: 'name',
     unique: 'plugin',
     grant: 'events.emit',
+  },
+  interactiveHandler: {
+    summary: 'Is told of buttons that people press in a conversation, whose data is `<namespace>:<payload>`.',
+    schema: Type.Object({ channel: Type.Enum(['*', ...channels]), namespace: ButtonNamespace }, closed),
+    key: 'namespace',
+    unique: 'global',
+    grant: 'ui.interact',
   },
   httpRoute: {
     summary: 'Answers web requests under `/plugins/<id>/`.',

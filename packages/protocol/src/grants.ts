@@ -26,6 +26,7 @@ export const grants = {
   'turns.start': { summary: 'Let the agent go on without a message of a person.' },
   'turns.schedule': { summary: 'Let the agent work at a later time.' },
   'attachments.send': { summary: 'Send files to where a session came from.', wide: true },
+  'ui.interact': { summary: 'Be told of buttons that people press in a conversation.' },
   'ui.descriptors': { summary: 'Show controls in the page.' },
   'events.follow': { summary: 'Follow what runs say while they work.', wide: true },
   'events.emit': { summary: 'Say something in streams and events of its own.' },

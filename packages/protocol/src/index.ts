@@ -18,6 +18,7 @@ export {
 } from './commands.ts';
 export {
   ActiveWhen,
+  channels,
   contributionKinds,
   contributionRow,
   contributions,

@@ -7335,6 +7335,76 @@ public struct PluginsSessionActionParams: Codable, Hashable, Sendable {
 
 public typealias PluginsSessionActionResult = ActionAnswer
 
+/// `plugins.interact`: Tell the plugin that a button belongs to that it was pressed. The same `callbackId` within five minutes is told once.
+public struct PluginsInteractParams: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let channel: PluginsInteractParamsChannel?
+    public let data: String
+    public let callbackId: String?
+    public let idempotencyKey: String?
+
+    public init(
+        sessionKey: SessionKey,
+        channel: PluginsInteractParamsChannel? = nil,
+        data: String,
+        callbackId: String? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.sessionKey = sessionKey
+        self.channel = channel
+        self.data = data
+        self.callbackId = callbackId
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public enum PluginsInteractParamsChannel: RawRepresentable, Codable, Hashable, Sendable {
+    case webchat
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [PluginsInteractParamsChannel] = [.webchat]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "webchat": self = .webchat
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .webchat: return "webchat"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct PluginsInteractResult: Codable, Hashable, Sendable {
+    public let pluginId: String
+    public let duplicate: Bool?
+    public let text: String?
+
+    public init(
+        pluginId: String,
+        duplicate: Bool? = nil,
+        text: String? = nil
+    ) {
+        self.pluginId = pluginId
+        self.duplicate = duplicate
+        self.text = text
+    }
+}
+
 /// `sessions.pluginPatch`: Set or remove what a plugin keeps in a session. The answer has it as it is kept.
 public struct SessionsPluginPatchParams: Codable, Hashable, Sendable {
     public let key: SessionKey
@@ -8446,6 +8516,12 @@ public enum GatewayMethods {
         public typealias Params = PluginsSessionActionParams
         public typealias Result = PluginsSessionActionResult
         public static let name = "plugins.sessionAction"
+    }
+    /// Tell the plugin that a button belongs to that it was pressed. The same `callbackId` within five minutes is told once.
+    public enum PluginsInteract: GatewayMethod {
+        public typealias Params = PluginsInteractParams
+        public typealias Result = PluginsInteractResult
+        public static let name = "plugins.interact"
     }
     /// Set or remove what a plugin keeps in a session. The answer has it as it is kept.
     public enum SessionsPluginPatch: GatewayMethod {

@@ -17,6 +17,7 @@ import type {
   EventSubscription,
   GatewayMethod,
   HttpRoute,
+  InteractiveHandler,
   Lifecycle,
   PluginCommand,
   PluginTool,
@@ -59,6 +60,7 @@ export interface Items {
   readonly schedulerJob: SchedulerJob;
   readonly gatewayMethod: GatewayMethod;
   readonly gatewayEvent: Contribution<'gatewayEvent'>;
+  readonly interactiveHandler: InteractiveHandler;
   readonly httpRoute: HttpRoute;
   readonly service: Service;
   readonly startupCheck: StartupCheck;
@@ -124,6 +126,7 @@ const handlersOf: Readonly<Record<ContributionKind, readonly string[]>> = {
   schedulerJob: ['cleanup?'],
   gatewayMethod: ['handler'],
   gatewayEvent: [],
+  interactiveHandler: ['handler'],
   httpRoute: ['handler'],
   service: ['start', 'stop?'],
   startupCheck: ['check'],

@@ -37,6 +37,7 @@ export const registerMethods = {
   registerService: 'service',
   registerGatewayMethod: 'gatewayMethod',
   registerGatewayEvent: 'gatewayEvent',
+  registerInteractiveHandler: 'interactiveHandler',
   registerHttpRoute: 'httpRoute',
   registerStartupCheck: 'startupCheck',
 } as const satisfies Partial<Record<keyof RegisterApi, ContributionKind>>;

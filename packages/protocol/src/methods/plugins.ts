@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { contributions, ItemName, UiAction, UiBlock, UiItemAction, UiOption } from '../contributions.ts';
+import { channels, contributions, ItemName, UiAction, UiBlock, UiItemAction, UiOption } from '../contributions.ts';
 import { Grant } from '../grants.ts';
 import { JsonValue } from '../json.ts';
 import { Count, DisplayText, OwnerId, SessionKey, Timestamp } from '../names.ts';
@@ -133,6 +133,28 @@ export const pluginMethods = {
     bound: { param: 'sessionKey' },
     params: { pluginId: OwnerId, actionId: ItemName, sessionKey: SessionKey, payload: Type.Optional(JsonValue) },
     result: ActionAnswer,
+  }),
+  'plugins.interact': write({
+    summary: 'Tell the plugin that a button belongs to that it was pressed. The same `callbackId` within five minutes is told once.',
+    scope: 'operator.write',
+    bound: { param: 'sessionKey' },
+    params: {
+      sessionKey: SessionKey,
+      channel: Type.Optional(Type.Enum([...channels])),
+      /** `<namespace>:<payload>`, as the button has it. */
+      data: Type.String({ minLength: 2, maxLength: 1_024, pattern: '^[A-Za-z0-9._-]{1,64}:' }),
+      callbackId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    },
+    result: Type.Object(
+      {
+        pluginId: OwnerId,
+        /** It was told of this press before, and is not told again. */
+        duplicate: Type.Optional(Type.Literal(true)),
+        /** What the plugin says to whoever pressed it. */
+        text: Type.Optional(Type.String()),
+      },
+      closed,
+    ),
   }),
   'sessions.pluginPatch': write({
     summary: 'Set or remove what a plugin keeps in a session. The answer has it as it is kept.',

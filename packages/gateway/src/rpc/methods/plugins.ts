@@ -3,6 +3,7 @@ import { askUntilFresh, putsOf } from '../../agent/plugin-effects.ts';
 import { changesNothing, findAction, performAction } from '../../agent/session-actions.ts';
 import { descriptorsFor } from '../../agent/ui-descriptors.ts';
 import type { Registered } from '../../host/hook-registry.ts';
+import { tellOfPress } from '../../agent/button-presses.ts';
 import type { PluginHost, PluginInfo as HostedPlugin } from '../../host/plugin-host.ts';
 import { faultpoint } from '../../kernel/fault.ts';
 import type { Committed, Handlers, RequestContext } from '../handler.ts';
@@ -75,6 +76,13 @@ export const pluginHandlers = {
       return answer;
     });
   },
+
+  'plugins.interact': ({ sessionKey, channel = 'webchat', data, callbackId }, { commitAnswer, plugins, principal, store, clock }) =>
+    commitAnswer(async () => {
+      await store.read('sessions.get', { key: sessionKey });
+      const press = { sessionKey, channel, data, held: principal.held, ...(callbackId === undefined ? {} : { callbackId }) };
+      return tellOfPress(press, plugins(), clock);
+    }),
 
   'sessions.pluginPatch': ({ key, pluginId, namespace, value, unset }, { commit, commitAfter, plugins, clock, store }) => {
     if (unset && value !== undefined) throw new GatewayError('INVALID_REQUEST', 'params/value and params/unset cannot both be given');

@@ -1,0 +1,241 @@
+// A plugin that registers one of everything, driven over the socket and the port only: every kind of the table does something.
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type ContributionKind, contributionKinds } from '@tenon/protocol';
+import { mintToken } from '../security/harness.ts';
+import { type Conversation, openConversation } from '../support/conversation.ts';
+import { temporaryHome } from '../support/gateway.ts';
+import { connectRaw, type Frame } from '../support/raw-client.ts';
+import { verifies } from '../support/verifies.ts';
+
+const SECRET = 'canary-of-the-fixture';
+const home = temporaryHome();
+let world: Conversation;
+let count = 0;
+
+before(async () => {
+  mkdirSync(join(home, 'secrets'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(home, 'secrets', 'fixture-key'), `${SECRET}\n`, { mode: 0o600 });
+  world = await openConversation({ plugins: true, home });
+  const { plugin } = await ask('plugins.enable', { id: 'everything' });
+  assert.equal(plugin.state, 'loaded', JSON.stringify(plugin));
+});
+after(() => world[Symbol.asyncDispose]());
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every method
+async function ask(method: string, params: object = {}): Promise<any> {
+  const { ok, payload, error } = await world.admin.request(method, params);
+  assert.equal(ok, true, `${method}: ${JSON.stringify(error)}`);
+  return payload;
+}
+
+async function refused(method: string, params: object = {}): Promise<NonNullable<Frame['error']>> {
+  const { ok, error } = await world.admin.request(method, params);
+  assert.equal(ok, false, `${method} was not refused`);
+  return error!;
+}
+
+const late = (call: string, what: object) => ask('plugin.everything.late', { call, with: what });
+const seen = () => ask('plugin.everything.seen');
+const newSession = async () => (await ask('sessions.create', { key: `agent:main:all-${++count}` })).session.key as string;
+
+async function callTool(name: string, args: object): Promise<string> {
+  const key = `agent:main:all-${++count}`;
+  world.server.next({ calls: [{ id: `call-${count}`, name, arguments: args }] }, { text: 'Done.' });
+  const { end } = await world.say('Go', { sessionKey: key });
+  assert.equal(end.kind, 'completed', JSON.stringify(end));
+  return (await world.results(key)).at(-1)!.text;
+}
+
+const url = (path: string) => `${world.gateway.url}/plugins/everything${path}`;
+
+/** What each kind does when somebody uses it. */
+const uses: Readonly<Record<ContributionKind, () => Promise<void>>> = {
+  async sessionExtension() {
+    const key = await newSession();
+    await late('patch', { sessionKey: key, namespace: 'box', value: { from: 'test' } });
+    const { session } = await ask('sessions.get', { key });
+    assert.deepEqual(session.pluginExtensions, [{ pluginId: 'everything', namespace: 'box', value: { shown: 'test' } }]);
+  },
+  async sessionAction() {
+    const answer = await ask('plugins.sessionAction', {
+      pluginId: 'everything',
+      actionId: 'press',
+      sessionKey: await newSession(),
+      payload: { how: 'state', value: 1 },
+    });
+    assert.deepEqual([answer.ok, answer.result], [true, { before: null }]);
+  },
+  async sessionsPatchAction() {
+    const key = await newSession();
+    const { session } = await ask('sessions.patch', { key, extension: { plugin: 'everything', action: 'noop', payload: 1 } });
+    assert.equal(session.label, 'patched');
+  },
+  async tool() {
+    assert.equal(await callTool('shout', { text: 'louder' }), 'LOUDER');
+  },
+  async toolFactory() {
+    assert.equal(await callTool('made', {}), 'made for main');
+  },
+  async toolMetadata() {
+    const { groups } = await ask('tools.catalog');
+    const own = groups.find(({ id }: { id: string }) => id === 'plugin:everything').tools;
+    assert.equal(own.find(({ id }: { id: string }) => id === 'shout').label, 'Megaphone');
+  },
+  async toolPolicy() {
+    assert.match(await callTool('shout', { text: 'forbidden' }), /No such words/);
+  },
+  async toolResultMiddleware() {
+    assert.equal(await callTool('shout', { text: 'x', how: 'polish' }), 'polished');
+  },
+  async command() {
+    const { reply } = await ask('commands.run', { sessionKey: await newSession(), text: '/wave there' });
+    assert.equal(reply, 'waves at there');
+  },
+  async uiDescriptor() {
+    const { descriptors } = await ask('plugins.uiDescriptors');
+    assert.ok(descriptors.some(({ pluginId, id }: Record<string, string>) => pluginId === 'everything' && id === 'panel'));
+  },
+  async eventSubscription() {
+    await callTool('shout', { text: 'x', how: 'emit' });
+    assert.ok((await seen()).events.some(({ name }: { name: string }) => name === 'everything.voice'));
+  },
+  async lifecycle() {
+    const key = await newSession();
+    await ask('sessions.delete', { key });
+    // Told after the commit: the next answer of the plugin may come before.
+    while (
+      !(await seen()).life.some((each: { reason: string; sessionKey: string }) => each.reason === 'delete' && each.sessionKey === key)
+    );
+  },
+  async gatewayMethod() {
+    assert.deepEqual(await ask('plugin.everything.late', {}), { greeting: null });
+    const { code, message, details } = await refused('plugin.everything.late', { call: 'throw' });
+    assert.deepEqual([code, details?.code], ['PLUGIN', 'PLUGIN_FAILED']);
+    assert.doesNotMatch(message, /secret/);
+    assert.equal((await refused('plugin.everything.nothing')).code, 'UNKNOWN_METHOD');
+  },
+  async gatewayEvent() {
+    const { token } = await mintToken(world.admin, ['operator.read']);
+    await using reader = await connectRaw(world.gateway.socketUrl, token);
+    const hello = await reader.find(({ payload }) => payload?.type === 'hello-ok');
+    assert.ok(hello.payload.features.events.includes('plugin.everything.news'));
+    assert.ok(!hello.payload.features.events.includes('plugin.everything.inside'));
+    assert.ok(hello.payload.features.methods.includes('plugin.everything.seen'));
+    assert.ok(!hello.payload.features.methods.includes('plugin.everything.late'));
+    assert.deepEqual(await late('say', { name: 'inside', data: 1 }), { ok: true });
+    assert.deepEqual(await late('say', { name: 'news', data: { n: 2 } }), { ok: true });
+    const { payload } = await reader.find(({ event }) => event === 'plugin.everything.news');
+    assert.deepEqual(payload, { pluginId: 'everything', data: { n: 2 } });
+    await world.admin.find(({ event }) => event === 'plugin.everything.inside');
+    assert.ok(!reader.frames.some(({ event }) => event === 'plugin.everything.inside'), 'its scope is the operator’s');
+  },
+  async interactiveHandler() {
+    const sessionKey = await newSession();
+    const press = (data: string, more: object = {}) => ask('plugins.interact', { sessionKey, data, ...more });
+    assert.deepEqual(await press('everything:say', { callbackId: 'c1' }), { pluginId: 'everything', text: 'Ouch' });
+    assert.deepEqual(await press('everything:say', { callbackId: 'c1' }), { pluginId: 'everything', duplicate: true });
+    assert.deepEqual(await press('everything:with:colons'), { pluginId: 'everything' });
+    const { presses } = await seen();
+    assert.deepEqual(
+      presses.map(({ payload, callbackId, channel }: Record<string, string>) => [payload, callbackId, channel]),
+      [
+        ['say', 'c1', 'webchat'],
+        ['with:colons', null, 'webchat'],
+      ],
+    );
+    const failed = await refused('plugins.interact', { sessionKey, data: 'everything:fail', callbackId: 'c2' });
+    assert.deepEqual([failed.details?.code, /secret/.test(failed.message)], ['PLUGIN_FAILED', false]);
+    assert.equal(
+      (await refused('plugins.interact', { sessionKey, data: 'everything:fail', callbackId: 'c2' })).details?.code,
+      'PLUGIN_FAILED',
+      'what failed was not told',
+    );
+    assert.equal((await refused('plugins.interact', { sessionKey, data: 'nobody:x' })).details?.code, 'UNKNOWN_BUTTON');
+    assert.equal((await refused('plugins.interact', { sessionKey, data: 'nocolon' })).code, 'INVALID_REQUEST');
+    assert.equal((await refused('plugins.interact', { sessionKey: 'agent:main:none', data: 'everything:x' })).code, 'NOT_FOUND');
+    const { token } = await mintToken(world.admin, ['operator.read']);
+    await using reader = await connectRaw(world.gateway.socketUrl, token);
+    assert.equal((await reader.request('plugins.interact', { sessionKey, data: 'everything:x' })).error?.code, 'SCOPE');
+  },
+  async httpRoute() {
+    const open = await fetch(url('/hook/a/b'), { method: 'POST', body: 'hello' });
+    assert.deepEqual(await open.json(), { method: 'POST', rest: 'a/b', text: 'hello', scopes: [] });
+    assert.match(open.headers.get('content-security-policy') ?? '', /^sandbox/);
+    assert.equal((await fetch(url('/kept'))).status, 401);
+    const { token } = await mintToken(world.admin, ['operator.read']);
+    const kept = await fetch(url('/kept'), { headers: { authorization: `Bearer ${token}` } });
+    assert.deepEqual([kept.status, await kept.text()], [200, 'operator.read']);
+    assert.equal((await fetch(`${world.gateway.url}/plugins/second/hook`)).status, 404);
+  },
+  async service() {
+    const { plugin } = await ask('plugins.get', { id: 'everything' });
+    assert.deepEqual(plugin.services, [{ id: 'pulse', state: 'running' }]);
+    assert.ok((await seen()).life.some(({ reason }: { reason: string }) => reason === 'started'));
+  },
+  async startupCheck() {
+    const { findings } = await ask('doctor.run', {});
+    assert.ok(findings.some(({ message }: { message: string }) => message.includes('The voice is hoarse')));
+  },
+};
+
+for (const kind of contributionKinds) {
+  test(`${kind}: what the plugin registered does something`, async () => {
+    verifies('seams:A13');
+    await uses[kind]();
+  });
+}
+
+test('the plugin has registered one of every kind', async () => {
+  verifies('seams:A13');
+  const { plugin } = await ask('plugins.get', { id: 'everything' });
+  const taken = plugin.registrations.filter(({ accepted }: { accepted: boolean }) => accepted);
+  const kinds = new Set(taken.map(({ kind }: { kind: string }) => kind));
+  kinds.delete('hook');
+  assert.deepEqual([...kinds].sort(), [...contributionKinds].sort());
+});
+
+test('a question of the plugin is listed with its name, and the answer reaches it', async () => {
+  verifies('seams:W18');
+  const sessionKey = await newSession();
+  const asking = late('ask', { sessionKey, title: 'May it shout?', description: 'It is late', idempotencyKey: 'shout' });
+  const { payload } = await world.admin.find(
+    ({ event, payload: each }) => event === 'approval.requested' && each.sessionKey === sessionKey,
+  );
+  assert.deepEqual([payload.approval.pluginId, payload.approval.reason], ['everything', 'everything: It is late']);
+  await ask('approvals.resolve', { id: payload.approval.id, decision: 'allow-once' });
+  assert.deepEqual(await asking, { ok: true, decision: 'allow-once', by: 'person' });
+  const again = await late('ask', { sessionKey, title: 'May it shout?', description: 'It is late', idempotencyKey: 'shout' });
+  assert.deepEqual(again, { ok: true, decision: 'allow-once', by: 'person' });
+});
+
+test('people are told that they are needed, and only while the plugin may', async () => {
+  const sessionKey = await newSession();
+  const need = { sessionKey, title: 'Look here', actions: [{ label: 'Press', actionId: 'press' }] };
+  assert.deepEqual(await late('notify', need), { ok: true });
+  const { payload } = await world.admin.find(({ event }) => event === 'action.required');
+  assert.deepEqual([payload.pluginId, payload.title], ['everything', 'Look here']);
+  await ask('plugins.revoke', { id: 'everything', grants: ['people.notify'] });
+  assert.equal((await late('notify', need)).reason, 'not-granted');
+});
+
+test('a secret is used by its name, and is in no log, audit record or answer', async () => {
+  verifies('S81');
+  assert.deepEqual(await late('secret', { name: 'fixture-key' }), { ok: true, length: SECRET.length });
+  assert.equal((await late('secret', { name: 'other' })).reason, 'not-granted');
+  const { records } = await ask('audit.list', { limit: 50 });
+  assert.ok(records.some(({ action, target }: Record<string, string>) => action === 'secret.use' && target === 'fixture-key'));
+  const { plugin } = await ask('plugins.get', { id: 'everything' });
+  const { lines } = await ask('logs.tail', { limit: 500 });
+  assert.ok(!JSON.stringify([records, plugin, lines, world.admin.frames]).includes(SECRET));
+});
+
+test('a right that is revoked is gone from the port and the socket at once', async () => {
+  const sessionKey = await newSession();
+  await ask('plugins.revoke', { id: 'everything', grants: ['http.routes', 'ui.interact', 'events.emit'] });
+  assert.equal((await fetch(url('/hook'))).status, 404);
+  assert.equal((await refused('plugins.interact', { sessionKey, data: 'everything:say' })).details?.code, 'UNKNOWN_BUTTON');
+  assert.equal((await late('say', { name: 'news', data: 1 })).reason, 'not-granted');
+});
