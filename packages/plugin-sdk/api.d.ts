@@ -54,6 +54,7 @@ export interface Registrations {
   registerService(service: Service): void;
   registerGatewayMethod(method: GatewayMethod): void;
   registerGatewayEvent(event: Contribution<'gatewayEvent'>): void;
+  registerInteractiveHandler(handler: InteractiveHandler): void;
   registerHttpRoute(route: HttpRoute): void;
   registerStartupCheck(check: StartupCheck): void;
   readonly session: {
@@ -588,6 +589,33 @@ export interface HttpRoute extends Contribution<'httpRoute'> {
   readonly handler: (request: HttpRouteRequest) => HttpRouteAnswer | Promise<HttpRouteAnswer>;
 }
 
+export interface ButtonPress extends SessionContext {
+  readonly sessionKey: string;
+  readonly agentId: string;
+  readonly channel: Exclude<Contribution<'interactiveHandler'>['channel'], '*'>;
+  /** What follows the namespace in the data of the button. */
+  readonly payload: string;
+  readonly callbackId?: string;
+  /** Whoever pressed it may write in this session; others do not come this far. */
+  readonly client: {
+    readonly scopes: readonly Scope[];
+  };
+}
+export interface InteractiveHandler extends Contribution<'interactiveHandler'> {
+  /** `text` is told to whoever pressed it. */
+  readonly handler: (press: ButtonPress) =>
+    | {
+        readonly text?: string;
+      }
+    | undefined
+    | Promise<
+        | {
+            readonly text?: string;
+          }
+        | undefined
+      >;
+}
+
 /** When: exactly one of `at`, `delayMs` and `cron`. */
 export interface ScheduledTurn {
   readonly sessionKey: string;
@@ -782,6 +810,12 @@ interface Contributions {
     name: string;
     description?: string;
     scope?: string;
+  };
+  /** Is told of buttons that people press in a conversation, whose data is `<namespace>:<payload>`. */
+  interactiveHandler: {
+    channel: '*' | 'webchat';
+    /** up to 64 letters, digits, ., _ and - */
+    namespace: string;
   };
   /** Answers web requests under `/plugins/<id>/`. */
   httpRoute: {

@@ -255,6 +255,12 @@ interface Contributions {
     description?: string;
     scope?: string;
   };
+  /** Is told of buttons that people press in a conversation, whose data is `<namespace>:<payload>`. */
+  interactiveHandler: {
+    channel: '*' | 'webchat';
+    /** up to 64 letters, digits, ., _ and - */
+    namespace: string;
+  };
   /** Answers web requests under `/plugins/<id>/`. */
   httpRoute: {
     /** such as / or /hooks/incoming: letters, digits, ., _, ~ and -, each part beginning with a letter or digit */

@@ -110,6 +110,11 @@ const uses: Readonly<Record<ContributionKind, () => Promise<void>>> = {
       !(await seen()).life.some((each: { reason: string; sessionKey: string }) => each.reason === 'delete' && each.sessionKey === key)
     );
   },
+  async schedulerJob() {
+    await ask('sessions.create', { key: 'agent:main:jobs' });
+    await ask('sessions.delete', { key: 'agent:main:jobs' });
+    while (!(await seen()).life.some(({ reason }: { reason: string }) => reason === 'job delete'));
+  },
   async gatewayMethod() {
     assert.deepEqual(await ask('plugin.everything.late', {}), { greeting: null });
     const { code, message, details } = await refused('plugin.everything.late', { call: 'throw' });

@@ -1,11 +1,11 @@
 // Buttons that people press in a conversation.
-import type { channels, Contribution, Scope } from '@tenon/protocol';
+import type { Contribution, Scope } from '@tenon/protocol';
 import type { SessionContext } from './contributions.ts';
 
 export interface ButtonPress extends SessionContext {
   readonly sessionKey: string;
   readonly agentId: string;
-  readonly channel: (typeof channels)[number];
+  readonly channel: Exclude<Contribution<'interactiveHandler'>['channel'], '*'>;
   /** What follows the namespace in the data of the button. */
   readonly payload: string;
   readonly callbackId?: string;
