@@ -1026,3 +1026,34 @@ test('an event of its own carries what was registered: its name, its scope, and 
   for (let count = 0; outcome.ok && count < 10_000; count++) outcome = emit({ name: 'news', data: 1 });
   assert.equal(!outcome.ok && outcome.reason, 'limit');
 });
+
+test('nothing that a tool of a plugin can call changes settings, grants, trust, schedules or the audit log', async () => {
+  verifies('S57:plugins');
+  await using world = await openHostWorld();
+  writePlugin(world.place, {
+    id: 'one',
+    grants: lateGrants,
+    register: `${EXTENSION} ${EVENT} ${KEEP}`,
+  });
+  const host = await world.open();
+  await host.enable('one', { by });
+  const api = lastApi(world);
+  const kept = async () => [
+    await world.store.read('plugins.settings', {}),
+    await world.store.read('plugins.grants', { pluginId: 'one' }),
+    await world.store.read('audit.list', { limit: 100 }),
+    host.get('one')?.granted,
+    host.get('one')?.config,
+  ];
+  const before = await kept();
+  for (const [place, call] of lateCalls(api)) {
+    const outcome = await call(...(goodArguments[place as GrantedCall] ?? [SESSION, 'box', { config: {}, grants: ['policy.tools'] }]));
+    if (/schedule/i.test(place)) assert.equal((outcome as { reason?: string }).reason, 'unavailable', place);
+  }
+  const names = lateCalls(api).map(([place]) => place);
+  assert.deepEqual(
+    names.filter((name) => /config|grant|trust|audit|setting|enable|approvals?\.resolve/i.test(name)),
+    [],
+  );
+  assert.deepEqual(await kept(), before);
+});
