@@ -10,6 +10,8 @@ import { verifies } from '../support/verifies.ts';
 const spin = 'const end = Date.now() + params.ms; while (Date.now() < end);';
 const config = 'blockedAfterMs = 100\n';
 
+const GIVEN_UP_MS = 30_000;
+
 interface LogRecord {
   readonly message: string;
   readonly plugin?: string;
@@ -29,11 +31,16 @@ function logOf({ home }: HostileWorld): LogRecord[] {
 /** Reads the log file whenever it changes, until it has such records. */
 async function logged(world: HostileWorld, fits: (record: LogRecord) => boolean, count = 1): Promise<LogRecord[]> {
   const watcher = watch(join(world.home, 'logs'));
+  const overdue = AbortSignal.timeout(GIVEN_UP_MS);
   try {
     for (;;) {
-      const next = new Promise<void>((resolve) => void watcher.once('change', () => resolve()));
+      const next = new Promise<void>((resolve) => {
+        watcher.once('change', () => resolve());
+        overdue.addEventListener('abort', () => resolve());
+      });
       const found = logOf(world).filter(fits);
       if (found.length >= count) return found;
+      if (overdue.aborted) throw new Error(`it was never logged: ${JSON.stringify(logOf(world).slice(-5))}`);
       await next;
     }
   } finally {
@@ -78,7 +85,7 @@ describe('a plugin that blocks the event loop', () => {
   }
 
   test('in something that is no code: the call tells it, and outside of a call whoever was called last', async () => {
-    const stuck = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, params.ms);`;
+    const stuck = `process.getBuiltinModule('node:child_process').execFileSync('sleep', [String(params.ms / 1000)]);`;
     await using world = await openHostile([doer('waiter', `if (params.later) setTimeout(() => { ${stuck} }, 1); else { ${stuck} }`)], {
       config,
     });
@@ -89,6 +96,25 @@ describe('a plugin that blocks the event loop', () => {
     const [record] = await logged(world, ({ message, lastCalled }) => message === 'the event loop was blocked' && lastCalled !== undefined);
     assert.equal(record?.plugin, undefined, 'nobody is blamed who may be innocent');
     assert.equal(record?.lastCalled, 'waiter (gateway_method)');
+  });
+
+  test('while its module is run, or in register', async () => {
+    const busy = 'const end = Date.now() + 600; while (Date.now() < end);';
+    await using world = await openHostile(
+      [
+        { id: 'at-load', module: `${busy} export default { id: 'at-load', register() {} };` },
+        { id: 'at-register', register: busy },
+      ],
+      { config },
+    );
+    for (const [id, place] of [
+      ['at-load', 'load'],
+      ['at-register', 'register'],
+    ] as const) {
+      const { incidents, state } = await world.until(id, (plugin) => plugin.incidents.length > 0);
+      assert.deepEqual([state, incidents[0]?.kind, incidents[0]?.place], ['loaded', 'blocked', place]);
+      assert.match(incidents[0]?.message ?? '', /index\.js:\d+/);
+    }
   });
 
   test('for ever: named while it lasts, and by the gateway that is started after the kill', async () => {
