@@ -244,3 +244,10 @@ test('a right that is revoked is gone from the port and the socket at once', asy
   assert.equal((await refused('plugins.interact', { sessionKey, data: 'everything:say' })).details?.code, 'UNKNOWN_BUTTON');
   assert.equal((await late('say', { name: 'news', data: 1 })).reason, 'not-granted');
 });
+
+test('a policy that may not ask the operator blocks what it wants asked', async () => {
+  await ask('plugins.revoke', { id: 'everything', grants: ['approvals.request'] });
+  assert.match(await callTool('shout', { text: 'ask' }), /Blocked by everything: .*approvals\.request/);
+  const sessionKey = await newSession();
+  assert.equal((await late('ask', { sessionKey, title: 'x', description: 'y' })).reason, 'not-granted');
+});
