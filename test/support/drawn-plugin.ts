@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { mkdirSync } from 'node:fs';
 import { writePlugin } from './plugins.ts';
 
-const grants = ['ui.descriptors', 'commands.register', 'turns.start', 'prompt.inject'];
+const grants = ['ui.descriptors', 'commands.register', 'people.notify'];
 
 /** Writes it into the folder `plugins` of the home; a gateway finds it with `--plugins-paths plugins`. */
 export function writeDrawnPlugin(home: string): void {
@@ -49,8 +49,8 @@ const drawn = `
   api.registerSessionAction({ id: 'json', schema: { oneOf: [{ type: 'string' }, { type: 'number' }], type: ['string', 'number'] },
     async handler({ sessionKey, payload }) { await keep(sessionKey, { json: payload }); return {}; } });
   api.registerSessionAction({ id: 'need', async handler({ sessionKey }) {
-    api.session.workflow.notifyActionRequired({ sessionKey, title: 'Somebody has to look', actions: [{ label: 'I looked', actionId: 'set' }] });
-    return {};
+    const told = api.session.workflow.notifyActionRequired({ sessionKey, title: 'Somebody has to look', actions: [{ label: 'I looked', actionId: 'set' }] });
+    return told.ok ? {} : { ok: false, error: told.message };
   } });
   api.registerCommand({ name: 'mood', description: 'Sets the mood', usage: '/mood <word>',
     async handler({ sessionKey, args }) { await keep(sessionKey, { mood: args }); return { text: 'The mood is ' + args }; } });

@@ -286,9 +286,11 @@ function NeedNotice({ need }: { readonly need: Need }): ReactNode {
         <Icon name="joint" size={14} /> <b>{need.pluginId}</b> <span>needs you</span>
       </p>
       <div className="plugin-need-row">
-        <h3 id={id} role="alert">
-          <bdi>{visible(need.title)}</bdi>
-        </h3>
+        <div className="plugin-need-title" role="alert">
+          <h3 id={id}>
+            <bdi>{visible(need.title)}</bdi>
+          </h3>
+        </div>
         {!pressing.asking && (
           <Buttons small actions={need.actions ?? []} pending={pressing.pending} reason={reason} onPress={pressing.press} />
         )}

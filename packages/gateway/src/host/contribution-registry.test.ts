@@ -94,3 +94,36 @@ test('no kind takes something that is no item, and none throws', () => {
     assert.deepEqual(registry.all(kind), []);
   }
 });
+
+test('a descriptor does one thing with each control, and has nothing where it could not be drawn', () => {
+  const registry = createContributionRegistry();
+  let count = 0;
+  const add = (fields: object) => {
+    const added = registry.add(owner('a'), 'uiDescriptor', { id: `d${++count}`, label: 'x', surface: 'session', ...fields });
+    return added.ok ? 'taken' : added.message;
+  };
+  const from = { namespace: 'box' };
+  assert.equal(add({ actions: [{ label: 'x', actionId: 'a' }], view: [{ kind: 'list', from }] }), 'taken');
+  assert.equal(add({ actions: [{ label: 'x' }] }), 'uiDescriptor/actions/0 needs either actionId or command');
+  assert.equal(add({ actions: [{ label: 'x', actionId: 'a', command: '/b' }] }), 'uiDescriptor/actions/0 needs either actionId or command');
+  assert.match(
+    add({ actions: [{ label: 'x', actionId: 'a', payload: 1, payloadFrom: from }] }),
+    /payload and .*payloadFrom cannot both be given/,
+  );
+  assert.match(add({ actions: [{ label: 'x', command: '/b', payload: 1 }] }), /a command has no payload/);
+  assert.equal(add({ view: [{ kind: 'list' }] }), 'uiDescriptor/view/0 needs either text or from');
+  const itemAction = { label: 'x', actionId: 'a', fields: ['id'] };
+  assert.match(add({ view: [{ kind: 'table', from, itemAction }] }), /itemAction is for a list/);
+  const options = [
+    { label: 'x', action: { actionId: 'a' } },
+    { label: 'y', action: { command: '/b' } },
+  ];
+  assert.match(add({ options }), /options are for the surface chat-input-toolbar-chip/);
+  const surface = 'chat-input-toolbar-chip';
+  assert.equal(add({ surface, options }), 'taken');
+  assert.match(add({ surface, options, actions: [{ label: 'x', actionId: 'a' }] }), /cannot both be given/);
+  assert.equal(
+    add({ surface, options: [options[0], { label: 'y', action: {} }] }),
+    'uiDescriptor/options/1/action needs either actionId or command',
+  );
+});
