@@ -91,9 +91,9 @@ for (const name of settingNames) {
     verifies('foundation:tables');
     const row = settingRow(name);
     assert.equal(explain(row.schema, row.default, name), undefined);
-    // A list of tables, `[[models]]`, is a name of its own; everything else stands in a table.
+    // A list of tables, `[[models]]`, may be a name of its own; everything else stands in a table.
     const isListOfTables = (row.schema as { items?: { type?: string } }).items?.type === 'object';
-    assert.match(name, isListOfTables ? /^[a-z]+$/ : /^[a-z]+\.[a-zA-Z]+$/);
+    assert.match(name, isListOfTables ? /^[a-z]+(\.[a-zA-Z]+)?$/ : /^[a-z]+\.[a-zA-Z]+$/);
   });
 }
 

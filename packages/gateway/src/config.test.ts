@@ -186,6 +186,16 @@ for (const [name, toml, message] of [
   });
 }
 
+test('a list of tables may stand in a table, and what is wrong in it is told with its line', () => {
+  const text = (ms: number) =>
+    `[plugins]\nsafe = true\n\n[[plugins.timeouts]]\nplugin = "a"\ntimeoutMs = 1\n\n[[plugins.timeouts]]\ntimeoutMs = ${ms}\n`;
+  assert.deepEqual(structuredClone(parseConfigText(text(2), 'tenon.toml').get('plugins.timeouts')), [
+    { plugin: 'a', timeoutMs: 1 },
+    { timeoutMs: 2 },
+  ]);
+  assert.throws(() => parseConfigText(text(600_001), 'tenon.toml'), /:9: the 2nd \[\[plugins\.timeouts\]\]: timeoutMs/);
+});
+
 test('models and agents are lists of tables', (t) => {
   const home = makeHome(t, '[[models]]\nid = "a"\nprovider = "openai"\n[[models]]\nid = "b"\nprovider = "google"\n[[agents]]\nid = "x"\n');
   const { settings } = loadConfig({ home, env: {} });

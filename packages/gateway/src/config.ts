@@ -122,11 +122,12 @@ export function checkSetting(name: SettingName, value: unknown): string | undefi
 function tableFault(name: SettingName, value: unknown): { readonly text: string; readonly path: readonly (string | number)[] } {
   const fault = explain(settingRow(name).schema, value, name) ?? `${name} do not fit`;
   const [, index, below = '', rest = ''] = /^[^/ ]+\/(\d+)((?:\/[^/ ]+)*)( .*)$/s.exec(fault) ?? [];
-  if (index === undefined) return { text: fault, path: [name] };
+  const place = name.split('.');
+  if (index === undefined) return { text: fault, path: place };
   const keys = below.split('/').slice(1);
   const unknownKey = /^ has an unknown field "(.*)"$/s.exec(rest)?.[1];
   const text = `the ${ordinal(Number(index) + 1)} [[${name}]]${keys.length === 0 ? '' : `: ${keys.join('.')}`}${rest}`;
-  return { text, path: [name, Number(index), ...keys, ...(unknownKey === undefined ? [] : [unknownKey])] };
+  return { text, path: [...place, Number(index), ...keys, ...(unknownKey === undefined ? [] : [unknownKey])] };
 }
 
 function ordinal(n: number): string {
