@@ -307,3 +307,61 @@ test('signing out forgets everything and revokes', async () => {
   assert.deepEqual([page.store.get().connection.kind, page.store.get().sessions.byKey.size], ['signed-out', 0]);
   assert.throws(() => page.link(), /Nobody is signed in/);
 });
+
+test('a message that a plugin keeps from being sent comes back, and the page knows who closes the composer', async () => {
+  const { page, socket } = await open();
+  page.chat.open(KEY);
+  socket().answer('chat.history', history());
+  await settle();
+  const sent = page.chat.send(KEY, { text: 'hello', images: [] });
+  await settle();
+  const details = { code: 'INPUT_SUPPRESSED', pluginId: 'one', descriptorId: 'card', mode: 'disabled', reason: 'It waits' };
+  const { id } = socket().requests('chat.send').at(-1)!;
+  socket().say({ type: 'res', id, ok: false, error: { code: 'CONFLICT', message: 'No', details } });
+  assert.equal(await sent, undefined, 'nothing was taken: the text goes back into the composer');
+  const state = page.store.get();
+  assert.deepEqual(state.chats.get(KEY)?.outgoing, []);
+  assert.equal(state.pluginUi.byKey.get(KEY)?.closed?.reason, 'It waits');
+  void page.chat.send(KEY, { text: 'hello', images: [] }, {}, true);
+  await settle();
+  assert.equal(socket().requests('chat.send').at(-1)!.params.override, true);
+  await page.link().close();
+});
+
+test('what plugins show is read for what is open, and again when an event says so', async () => {
+  const { page, socket } = await open();
+  page.chat.open(KEY);
+  const when = { namespace: 'box', path: '/on' };
+  const descriptor = { pluginId: 'one', pluginName: 'One', id: 'card', label: 'Card', surface: 'chat-message', activeWhen: when };
+  const asked = async (method: string, times: number) => {
+    for (let n = 0; n < 500 && socket().requests(method).length < times; n++) await settle();
+    assert.equal(socket().requests(method).length, times, method);
+  };
+  await asked('plugins.uiDescriptors', 1);
+  socket().answer('plugins.uiDescriptors', { descriptors: [descriptor], generation: 1 });
+  await asked('sessions.get', 1);
+  socket().answer('sessions.get', { session });
+  await settle();
+  const shown = () =>
+    page.store
+      .get()
+      .pluginUi.byKey.get(KEY)
+      ?.active.map(({ id }) => id);
+  assert.deepEqual(shown(), []);
+  socket().event('sessions.changed', { key: KEY, reason: 'plugin-patch', session }, { seq: 11, prev: 10 });
+  await asked('sessions.get', 2);
+  socket().answer('sessions.get', {
+    session: { ...session, pluginExtensions: [{ pluginId: 'one', namespace: 'box', value: { on: true } }] },
+  });
+  await settle();
+  assert.deepEqual(shown(), ['card']);
+  socket().event('sessions.changed', { key: KEY, reason: 'activity', session }, { seq: 12, prev: 11 });
+  await settle();
+  assert.deepEqual(shown(), ['card'], 'a row without their state says nothing about it');
+  socket().event('plugins.changed', { generation: 2 });
+  await asked('plugins.uiDescriptors', 2);
+  socket().answer('plugins.uiDescriptors', { descriptors: [], generation: 2 });
+  await settle();
+  assert.deepEqual(shown(), []);
+  await page.link().close();
+});
