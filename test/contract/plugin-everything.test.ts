@@ -188,13 +188,11 @@ const uses: Readonly<Record<ContributionKind, () => Promise<void>>> = {
 
 for (const kind of contributionKinds) {
   test(`${kind}: what the plugin registered does something`, async () => {
-    verifies('seams:A13');
     await uses[kind]();
   });
 }
 
 test('the plugin has registered one of every kind', async () => {
-  verifies('seams:A13');
   const { plugin } = await ask('plugins.get', { id: 'everything' });
   const taken = plugin.registrations.filter(({ accepted }: { accepted: boolean }) => accepted);
   const kinds = new Set(taken.map(({ kind }: { kind: string }) => kind));
