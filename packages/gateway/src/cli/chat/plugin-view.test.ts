@@ -44,7 +44,7 @@ test('cards are text with numbered controls, and nothing in them moves the curso
     '    /press 2  Say why',
     '    (Gone: one has no action "gone")',
   ]);
-  assert.deepEqual(shown.status, ['one: · all is well']);
+  assert.deepEqual(shown.status, ['one: all is well']);
   assert.match(panelText(shown), /No message is taken: It waits \(one\)\. \/panel shows it, \/press decides; commands work/);
   assert.equal(closedText({ ...shown.closed!, mode: 'confirm' }), 'It waits (one): you are asked before a message is sent');
   assert.equal(read({ descriptors, extensions: [], needs: [] }).cards.length, 0);

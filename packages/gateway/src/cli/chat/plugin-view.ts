@@ -142,7 +142,7 @@ function contentLines(block: ShownBlock, offer: (action: Action) => string): str
 }
 
 function inWords(block: ShownBlock): string {
-  return contentLines(block, () => '')[0] ?? '';
+  return block.kind === 'status' ? oneLine(block.text, WIDTH) : (contentLines(block, () => '')[0] ?? '');
 }
 
 function bar(part: number): string {
