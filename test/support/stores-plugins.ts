@@ -35,6 +35,7 @@ export function answered(runId: string, text = 'done'): WriteArgs<'runs.append'>
 const state = { ...ofPlugin, namespace: 'mode' };
 const granted = { pluginId: plugin, grant: 'tools.register', treeHash: 'hash-1', by: 'token:admin', at };
 
+const wishes = (runId: string) => ({ runId, pluginId: plugin, pluginName: 'Plan' });
 const acted = { ...ofPlugin, drafts: [note('a plugin says')], at };
 
 const asked = {
@@ -140,6 +141,20 @@ export const pluginScript: readonly Step[] = [
   ['write', 'runs.end', { key, runId: 'r2', end: completed, at: at + 9 }],
   ['read', 'injections.ofRun', { runId: 'r2' }],
   ['read', 'injections.list', { key }],
+  ['read', 'pluginState.snapshot', ofPlugin],
+  ['read', 'injections.sessions', { pluginIds: [plugin, 'other'], limit: 5, at }],
+  ['read', 'injections.sessions', { pluginIds: [], limit: 5, at }],
+  ['write', 'runs.continue', { key, wish: wishes('c1'), force: false, at: at + 9 }],
+  ['write', 'runs.continue', { key, wish: wishes('c2'), force: true, at: at + 9 }],
+  ['write', 'runs.continue', { key, wish: wishes('c3'), force: true, at: at + 9 }],
+  ['write', 'runs.cancelQueued', { key, at: at + 9 }],
+  ['write', 'injections.enqueue', queued('wakes', { at: at + 9 })],
+  ['write', 'runs.wake', { key, wake: { runId: 'w1', wakers: [], depth: 3 }, at: at + 9 }],
+  ['write', 'runs.wake', { key, wake: { runId: 'w2', wakers: [wishes('w2')], depth: 0 }, at: at + 9 }],
+  ['write', 'runs.wake', { key, wake: { runId: 'w3', wakers: [wishes('w3')], depth: 3 }, at: at + 9 }],
+  ['write', 'runs.wake', { key, wake: { runId: 'w4', wakers: [wishes('w4')] }, at: at + 9 }],
+  ['write', 'runs.cancelQueued', { key, at: at + 9 }],
+  ['write', 'injections.remove', { ...ofPlugin, at: at + 9 }],
   ['write', 'plugins.act', { ...acted, puts: [{ namespace: 'mode', value: 'acted' }], answer: { ok: true } }],
   ['write', 'plugins.act', { ...acted, puts: [{ namespace: 'mode', value: 'x', ifRevision: 1 }], answer: { ok: true } }],
   ['write', 'plugins.act', { ...acted, puts: [], drafts: [], answer: { ok: false } }],
