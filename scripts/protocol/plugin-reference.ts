@@ -71,10 +71,12 @@ function usersOf(grant: string, tables: ProtocolTables): string[] {
   const isIt = (need: string) => need.split(':')[0] === grant;
   const kinds = Object.entries(tables.contributions).filter(([, row]) => row.grant !== undefined && isIt(row.grant));
   const calls = Object.entries(tables.lateCalls).filter(([, { grant, grantFor }]) => isIt(grant ?? grantFor ?? ''));
+  const fields = Object.entries(tables.grantedFields).filter(([, row]) => row.grant !== undefined && isIt(row.grant));
   const hooks = Object.entries(tables.hooks).filter(([, { needs }]) => needs.some(isIt));
   return [
     ...kinds.map(([kind, row]) => `to register [\`${kind}\`](contributions.md#${anchor(kind)}): ${row.summary}`),
     ...calls.map(([call, row]) => `\`api.${call}\`: ${row.summary}${row.notYet === undefined ? '' : ` Not done yet: ${row.notYet}.`}`),
+    ...fields.map(([field, row]) => `the field \`${field}\`: ${row.summary}`),
     ...(hooks.length === 0 ? [] : [`the hooks ${hooks.map(([name]) => `[\`${name}\`](hooks.md#${anchor(name)})`).join(', ')}`]),
   ];
 }

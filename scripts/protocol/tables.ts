@@ -25,6 +25,8 @@ export interface ProtocolTables {
   readonly grants: Readonly<Record<string, GrantRow>>;
   /** Calls that plugins can make while they are loaded. */
   readonly lateCalls: Readonly<Record<string, ReturnType<typeof lateCallRow>>>;
+  /** Fields that take a right of their own. */
+  readonly grantedFields: Readonly<Record<string, ReturnType<typeof lateCallRow>>>;
   readonly errors: Readonly<Record<string, { summary: string; status: number; retryable: boolean }>>;
   readonly scopes: Readonly<Record<string, { summary: string; implies: readonly string[] }>>;
   readonly limits: Readonly<Record<string, { value: number; unit: string; summary: string }>>;
@@ -48,6 +50,7 @@ export function protocolTables(): ProtocolTables {
     rejections: protocol.rejections,
     grants: protocol.grants,
     lateCalls: protocol.lateCalls,
+    grantedFields: protocol.grantedFields,
     errors: protocol.errors,
     scopes: protocol.scopes,
     limits: protocol.limits,

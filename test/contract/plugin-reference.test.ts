@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import {
   contributionKinds,
   contributionRow,
+  grantedFields,
   grantNames,
   grantRow,
   grants,
@@ -49,6 +50,7 @@ test('every contribution, grant, hook and call of the tables is on its page, wit
     const { grant } = lateCallRow(call);
     if (grant !== undefined) assert.ok(section(granted, grant).includes(`\`api.${call}\``), call);
   }
+  for (const [field, { grant }] of Object.entries(grantedFields)) assert.ok(section(granted, grant).includes(`\`${field}\``), field);
   for (const name of grantNames) assert.equal(/ Wide\.$/m.test(section(granted, name)), 'wide' in grants[name], name);
 });
 

@@ -56,3 +56,14 @@ export const lateCallNames = Object.keys(lateCalls) as LateCall[];
 export function lateCallRow(call: LateCall): LateCallSpec {
   return lateCalls[call];
 }
+
+/** What an item or the answer of a handler may ask for by a field: the right that it takes beyond that of its kind. */
+export const grantedFields = {
+  continueAgent: { summary: 'In the answer of an action, a command or a change of a session: the agent goes on.', grant: 'turns.start' },
+  inject: { summary: 'In the answer of an action or a change of a session: the agent is told something.', grant: 'prompt.inject' },
+  agentPromptGuidance: { summary: 'Of a command: what the agent is told of it.', grant: 'prompt.inject' },
+  requireApproval: {
+    summary: 'In the answer of a tool policy or of `before_tool_call`: the operator is asked.',
+    grant: 'approvals.request',
+  },
+} as const satisfies Record<string, LateCallSpec>;

@@ -99,6 +99,7 @@ const kindWords: Readonly<Record<string, string>> = {
   uiDescriptor: 'Control',
   eventSubscription: 'Follows',
   lifecycle: 'Clean-up',
+  schedulerJob: 'Job',
   gatewayMethod: 'Method',
   httpRoute: 'Web route',
   startupCheck: 'Check',

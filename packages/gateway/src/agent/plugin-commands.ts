@@ -1,6 +1,6 @@
 // Slash commands of plugins. They act with the rights of whoever typed them and with the grants of the plugin; what they
 // answer is text, and whether the agent goes on is for the gateway to see to, not part of it.
-import { GatewayError, matches, type CommandInfo, type Scope } from '@tenon/protocol';
+import { grantedFields, GatewayError, matches, type CommandInfo, type Scope } from '@tenon/protocol';
 import type { PluginCommand } from '@tenon/plugin-sdk';
 import { Type } from 'typebox';
 import type { RegisteredItem } from '../host/contribution-registry.ts';
@@ -63,7 +63,10 @@ export function pluginCommandInfos(plugins: PluginParts | undefined, held: Reado
 /** What plugins want the agent to know of their commands; only of those that may add to what it is told. */
 export function commandGuidance(plugins: PluginParts | undefined): string {
   const lines = (plugins?.registry.all('command') ?? []).flatMap(({ item, plugin, isLive }) =>
-    isLive && item.agentPromptGuidance && plugins?.holds(plugin, 'commands.register') && plugins.holds(plugin, 'prompt.inject')
+    isLive &&
+    item.agentPromptGuidance &&
+    plugins?.holds(plugin, 'commands.register') &&
+    plugins.holds(plugin, grantedFields.agentPromptGuidance.grant)
       ? item.agentPromptGuidance.map((text) => `- /${item.name} (${plugin}): ${text}`)
       : [],
   );
@@ -125,14 +128,15 @@ export async function runPluginCommand(
   const { trace } = plugins.caller;
   trace.became(answer, { outcome: 'claimed', before: {}, after: answer.value });
   if (continueAgent) {
-    if (!plugins.holds(plugin, 'turns.start')) {
+    const { grant } = grantedFields.continueAgent;
+    if (!plugins.holds(plugin, grant)) {
       trace.became(answer, {
         outcome: 'claimed',
-        reason: 'the agent does not go on: the grant turns.start is missing',
+        reason: `the agent does not go on: the grant ${grant} is missing`,
         before: {},
         after: { text },
       });
-      return { reply: `${text}\n(The agent does not go on: ${plugin} has not been granted turns.start.)`.trimStart(), sessionKey };
+      return { reply: `${text}\n(The agent does not go on: ${plugin} has not been granted ${grant}.)`.trimStart(), sessionKey };
     }
     const wish = { runId: `p${randomId()}`, pluginId: plugin, pluginName, asked: true };
     await store.write('runs.continue', { key: sessionKey, wish, force: true, at: clock.now() });

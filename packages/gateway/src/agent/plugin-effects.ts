@@ -1,7 +1,7 @@
 // What the result of a plugin comes to: the part that actions and extensions of a patch have in common. Its state is bound to
 // what the handler has read: if somebody else has changed that meanwhile, nothing is committed and the handler is asked again
 // about what is there now. What the handler itself has written while it was asked is its own, and in nobody's way.
-import { GatewayError, type JsonValue } from '@tenon/protocol';
+import { GatewayError, grantedFields, type JsonValue } from '@tenon/protocol';
 import { Type, type Static } from 'typebox';
 import type { Answer } from '../host/call-plugin.ts';
 import { notingWrites, type OwnWrites } from '../host/own-writes.ts';
@@ -95,8 +95,8 @@ function decide(
   { plugins, wake }: EffectDeps,
 ): PluginEffects {
   const { statePatch, inject = [], continueAgent } = said;
-  if (continueAgent) requireGrant('turns.start', 'wants the agent to go on');
-  if (inject.length > 0) requireGrant('prompt.inject', 'wants something told to the agent');
+  if (continueAgent) requireGrant('continueAgent', 'wants the agent to go on');
+  if (inject.length > 0) requireGrant('inject', 'wants something told to the agent');
   const puts = putsOf(statePatch, plugin, plugins).map((put) => ({ ...put, ifRevision: looked.revisionOf(put.namespace) }));
   const injections = inject.map((given, index) => {
     const taken = takeInjection(given, 'result', `inject/${index}`);
@@ -119,7 +119,8 @@ function decide(
     ...(wish ? { wake: wish } : {}),
   };
 
-  function requireGrant(grant: 'turns.start' | 'prompt.inject', what: string): void {
+  function requireGrant(field: 'continueAgent' | 'inject', what: string): void {
+    const { grant } = grantedFields[field];
     if (plugins.holds(plugin, grant)) return;
     throw new GatewayError('PLUGIN', `${pluginName} ${what}, and has not been granted ${grant}; nothing was changed`, {
       details: { code: 'NOT_GRANTED', plugin, grant },

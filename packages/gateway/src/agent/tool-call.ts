@@ -1,7 +1,14 @@
 // The tool calls of one answer: each passes its gates in order, is marked as started before it runs, and has its result
 // in the transcript before the next step. A call that was started in a former life and has no result was interrupted: it
 // runs again only if its tool says that this is as good as once.
-import type { AssistantMessage, ImageBlock, JsonObject, TextBlock, ToolCallBlock } from '@tenon/protocol';
+import {
+  grantedFields,
+  type AssistantMessage,
+  type ImageBlock,
+  type JsonObject,
+  type TextBlock,
+  type ToolCallBlock,
+} from '@tenon/protocol';
 import { faultpoint } from '../kernel/fault.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import type { OpenCall } from '../store/calls.ts';
@@ -95,9 +102,12 @@ async function admit(turn: Turn, prompt: Prompt, call: OpenCall, asked: readonly
 
   // Not asked is not allowed: a plugin that may not ask cannot say yes by that.
   if (approval && mayNotAsk(turn, approval.plugin))
-    return refusal(`Blocked by ${approval.plugin}: it wants the operator to be asked, and has not been granted approvals.request`, {
-      outcome: 'blocked',
-    });
+    return refusal(
+      `Blocked by ${approval.plugin}: it wants the operator to be asked, and has not been granted ${grantedFields.requireApproval.grant}`,
+      {
+        outcome: 'blocked',
+      },
+    );
 
   const permitted = await permit(turn, { tool, callId: call.callId, args, asked: approval });
   if ('refused' in permitted) return refusal(permitted.refused, permitted.outcome && { outcome: permitted.outcome });
@@ -105,7 +115,7 @@ async function admit(turn: Turn, prompt: Prompt, call: OpenCall, asked: readonly
 }
 
 function mayNotAsk({ deps: { plugins } }: Turn, plugin: string): boolean {
-  return plugins?.get(plugin) !== undefined && !plugins.holds(plugin, 'approvals.request');
+  return plugins?.get(plugin) !== undefined && !plugins.holds(plugin, grantedFields.requireApproval.grant);
 }
 
 /** Marked as started where that matters, then run. */

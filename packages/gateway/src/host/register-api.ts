@@ -1,6 +1,15 @@
 // What a plugin is given inside `register`. Every registration is taken or refused with a code that stays on record; none of
 // these methods throws, whatever it is given. When `register` has returned, they only record that it is too late.
-import { absentHooks, type ContributionKind, contributionRow, GatewayError, type HookName, hookNeeds, isHookName } from '@tenon/protocol';
+import {
+  absentHooks,
+  type ContributionKind,
+  contributionRow,
+  GatewayError,
+  grantedFields,
+  type HookName,
+  hookNeeds,
+  isHookName,
+} from '@tenon/protocol';
 import type { HookHandler, HookOptions, RegisterApi, RuntimeApi, SchedulerJobHandle } from '@tenon/plugin-sdk';
 import { groupApi } from './api-groups.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
@@ -84,9 +93,13 @@ export function createRegisterApi(load: PluginLoad, runtime: RuntimeApi, { regis
 
   /** What of an item that was taken stays without effect. */
   function shortcoming(kind: ContributionKind, key: string): string | undefined {
-    if (kind !== 'command' || !registry.find('command', plugin, key)?.item.agentPromptGuidance || load.holds('prompt.inject'))
+    if (
+      kind !== 'command' ||
+      !registry.find('command', plugin, key)?.item.agentPromptGuidance ||
+      load.holds(grantedFields.agentPromptGuidance.grant)
+    )
       return undefined;
-    return 'the agent is not told its guidance: that needs the grant prompt.inject';
+    return `the agent is not told its guidance: that needs the grant ${grantedFields.agentPromptGuidance.grant}`;
   }
 
   function ownsTool(given: unknown): boolean {
