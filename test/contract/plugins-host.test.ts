@@ -1057,3 +1057,26 @@ test('nothing that a tool of a plugin can call changes settings, grants, trust, 
   );
   assert.deepEqual(await kept(), before);
 });
+
+test('a name that two plugins want belongs to the first id, whoever was switched on first, and passes on when that one goes', async () => {
+  verifies('R18', 'seams:W19');
+  await using world = await openHostWorld();
+  const grants = ['commands.register'];
+  const register = `api.registerCommand({ name: 'both', description: api.id, handler: () => ({ text: api.id }) });`;
+  for (const id of ['alpha', 'beta']) writePlugin(world.place, { id, grants, register });
+  let host = await world.open();
+  const holder = () => host.registry.findAny('command', 'both')?.plugin;
+  const refusedOf = (id: string) => host.get(id)?.registrations.find(({ accepted }) => !accepted)?.code;
+  await host.enable('beta', { by: 'token:test' });
+  assert.equal(holder(), 'beta');
+  await host.enable('alpha', { by: 'token:test' });
+  assert.deepEqual([holder(), refusedOf('alpha'), refusedOf('beta')], ['alpha', undefined, 'TAKEN']);
+  host = await world.open();
+  assert.deepEqual([holder(), refusedOf('alpha'), refusedOf('beta')], ['alpha', undefined, 'TAKEN'], 'as after a start');
+  await host.revoke('alpha', grants, { by: 'token:test' });
+  assert.deepEqual([holder(), refusedOf('beta')], ['beta', undefined]);
+  await host.grant('alpha', grants, { by: 'token:test' });
+  assert.deepEqual([holder(), refusedOf('beta')], ['alpha', 'TAKEN']);
+  await host.disable('alpha', { by: 'token:test' });
+  assert.deepEqual([holder(), refusedOf('beta')], ['beta', undefined]);
+});

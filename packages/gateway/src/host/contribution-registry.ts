@@ -86,6 +86,8 @@ export interface Rejection {
   readonly key: string;
   readonly code: RejectionCode;
   readonly message: string;
+  /** The plugin that has it already. */
+  readonly holder?: string;
 }
 
 export type Added = { readonly ok: true; readonly key: string; readonly dispose: () => void } | Rejection;
@@ -166,7 +168,7 @@ export function createContributionRegistry({ reserved = {} }: RegistryOptions = 
       if (same === undefined) continue;
       return isOwn
         ? { code: 'DUPLICATE', message: `"${same}" was registered before` }
-        : { code: 'TAKEN', message: `"${same}" belongs to plugin ${other.plugin}` };
+        : { code: 'TAKEN', message: `"${same}" belongs to plugin ${other.plugin}`, holder: other.plugin };
     }
     if (new Set(names.map(folded)).size < names.length) return { code: 'DUPLICATE', message: `"${key}" has one name twice` };
     if (kind === 'httpRoute') return routeClash(owner, item as HttpRoute);
@@ -179,7 +181,7 @@ export function createContributionRegistry({ reserved = {} }: RegistryOptions = 
       return { code: 'RESERVED', message: `"${slot}" is a field of every session` };
     }
     const other = listOf('sessionExtension').find(({ item }) => (item as SessionExtension).sessionEntrySlotKey === slot);
-    return other && { code: 'TAKEN', message: `the slot "${slot}" belongs to plugin ${other.plugin}` };
+    return other && { code: 'TAKEN', message: `the slot "${slot}" belongs to plugin ${other.plugin}`, holder: other.plugin };
   }
 
   /** One path, one answer to who may come: a route inside another one is guarded as that one is. */

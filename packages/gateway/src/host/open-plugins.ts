@@ -94,6 +94,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         if (plugin?.load?.facts.generation !== asked) return;
         await unload(plugin, 'restart');
         settle(plugin, 'failed', reason);
+        await bringInOrder(id);
         changed();
       });
     } catch (error) {
@@ -172,6 +173,23 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     return [...known.values()].sort((a, b) => (a.found.manifest.id < b.found.manifest.id ? -1 : 1));
   }
 
+  /**
+   * A name that several plugins want belongs to the one whose id comes first, as it does after a start: whoever was switched
+   * on later, or lost its rival, is loaded anew in that order. What belongs to one that is meant to be there and is not fit
+   * now passes to nobody.
+   */
+  async function bringInOrder(changedId: string): Promise<void> {
+    const changedOne = known.get(changedId);
+    if (changedOne?.enabled && !changedOne.load) return;
+    const rivals = sorted().filter(({ found: { manifest }, load }) => {
+      if (manifest.id === changedId || !load) return load !== undefined && [...load.lostTo].some((holder) => holder > changedId);
+      return load.lostTo.has(changedId) || (manifest.id > changedId && changedOne?.load?.lostTo.has(manifest.id));
+    });
+    if (rivals.length === 0) return;
+    for (const plugin of rivals) await unload(plugin, 'restart');
+    for (const plugin of rivals) await bring(plugin);
+  }
+
   if (options.guard) guardProcess(faults, log);
   await look();
   // A gateway that died while it switched one off goes on with that.
@@ -206,6 +224,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         plugin.enabled = true;
         blocks.seen(id);
         await bring(plugin);
+        await bringInOrder(id);
         changed();
         return shown(plugin);
       }),
@@ -229,6 +248,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         await finishLeaving(left, 'disable', { plugin: id, removeState });
         if (failure !== undefined) throw failure;
         counts.forget(id);
+        await bringInOrder(id);
         return shown(plugin);
       }),
     reload: (id, { by }) =>
@@ -239,6 +259,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         for (const plugin of those) {
           blocks.seen(plugin.found.manifest.id);
           await bring(plugin);
+          await bringInOrder(plugin.found.manifest.id);
         }
         changed();
         return those.map(shown);
@@ -248,6 +269,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         const plugin = find(id);
         await trust.write(plugin, grants, by);
         await bring(plugin);
+        await bringInOrder(id);
         changed();
         return shown(plugin);
       }),
@@ -262,6 +284,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         takeAway(id, grants);
         if (grants.includes('services.run')) await plugin.services?.stop();
         if (grants.includes('approvals.request')) await store.write('approvals.voidFor', { ofPlugin: id, at: clock.now() });
+        await bringInOrder(id);
         changed();
         return shown(plugin);
       });
@@ -274,6 +297,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         await store.write('plugins.setConfig', { pluginId: id, config, by, at: clock.now() });
         plugin.config = freezeDeep(structuredClone(config ?? {}));
         if (plugin.enabled) await bring(plugin);
+        await bringInOrder(id);
         changed();
         return shown(plugin);
       }),

@@ -40,6 +40,8 @@ export class PluginLoad {
   /** Replaced whole, so that a change holds at once. */
   held: ReadonlySet<string>;
   readonly registrations: Registration[] = [];
+  /** Plugins that have a name that this one wanted too. */
+  readonly lostTo = new Set<string>();
   /** Rejections that were only counted. */
   unlisted = 0;
   isOpen = true;
@@ -78,7 +80,9 @@ export class PluginLoad {
     this.#kept.push({ needs, index: this.registrations.length - 1, undo });
   }
 
-  reject(kind: ContributionKind | 'hook', key: string, code: RejectionCode, message: string): void {
+  /** `holder`: the plugin that was first. */
+  reject(kind: ContributionKind | 'hook', key: string, code: RejectionCode, message: string, holder?: string): void {
+    if (holder !== undefined) this.lostTo.add(holder);
     if (this.#rejected++ < MAX_REJECTIONS) this.registrations.push({ kind, key, accepted: false, code, message });
     else this.unlisted++;
   }

@@ -82,7 +82,7 @@ export function createRegisterApi(load: PluginLoad, runtime: RuntimeApi, { regis
     }
     const added = registry.add({ plugin, pluginName, generation }, kind, given);
     if (added.ok) load.accept(kind, added.key, needs, added.dispose, shortcoming(kind, added.key));
-    else load.reject(kind, added.key, added.code, added.message);
+    else load.reject(kind, added.key, added.code, added.message, added.holder);
     return added.ok ? added.key : undefined;
   }
 
