@@ -313,9 +313,13 @@ test('a long conversation is read page by page, and messages queue while the age
 test('a question that comes up elsewhere is told there, answered in the inbox, and a standing rule can be taken back', async () => {
   await using mine = await openSignedIn(opened.browser, gateway);
   const { page } = mine;
-  await newSession(page);
-  await send(page, 'Run echo standing');
+  // Elsewhere before it comes up: a question that was seen in its session is not told again.
   await page.goto(`${gateway.url}/#/overview`);
+  await page.getByText('Health by part').waitFor();
+  const client = createClient({ url: gateway.socketUrl, token: gateway.token });
+  await client.connect();
+  await client.call('chat.send', { sessionKey: 'agent:main:standing', message: 'Run echo standing', idempotencyKey: 'standing' });
+  await client.close();
   await page.locator('.toast').getByRole('button', { name: 'Open' }).click();
   await page.getByRole('heading', { level: 1, name: 'Approvals' }).waitFor();
   const card = page.getByRole('alertdialog');

@@ -1,4 +1,4 @@
-// Which plugins need somebody to look at them, for the number beside their entry. In the first load, so it is short.
+// Which plugins need somebody to look at them, for the number beside their entry, and whose a tool is. In the first load, so it is short.
 import type { PluginInfo, Result } from '@tenon/protocol';
 import type { Loaded } from './app-state.ts';
 
@@ -14,4 +14,14 @@ export function needsALook({ state, registrations, switchedOff, incidents, servi
 
 export function troubledPlugins(plugins: Loaded<Result<'plugins.list'>>): number {
   return plugins.kind === 'ready' ? plugins.value.plugins.filter(needsALook).length : 0;
+}
+
+/** Tools of plugins by their names, with the plugin that offers each. */
+export function toolOwners(plugins: Loaded<Result<'plugins.list'>>): ReadonlyMap<string, string> {
+  if (plugins.kind !== 'ready') return new Map();
+  return new Map(
+    plugins.value.plugins.flatMap(({ id, registrations }) =>
+      registrations.flatMap(({ kind, key, accepted }) => (kind === 'tool' && accepted ? [[key, id] as const] : [])),
+    ),
+  );
 }

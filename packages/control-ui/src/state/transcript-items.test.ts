@@ -52,6 +52,21 @@ test('a message, its answer and its tool stand in the order in which they happen
   assert.deepEqual(tool?.kind === 'tool' && [tool.state, tool.output, tool.subject], ['done', 'out', '.']);
 });
 
+test('a tool says which plugin offers it; the rest is of the host', () => {
+  const chat: ChatState = {
+    ...emptyChat('agent:main:a'),
+    entries: [assistant([call('c')]), result('c'), result('d', { toolName: 'greet' })],
+  };
+  const items = transcriptItems({ chat, approvals: [], deciding: new Map(), agent: 'main', owners: new Map([['greet', 'greeter']]) });
+  assert.deepEqual(
+    items.flatMap((item) => (item.kind === 'tool' ? [[item.name, item.offeredBy]] : [])),
+    [
+      ['ls', 'host'],
+      ['greet', 'greeter'],
+    ],
+  );
+});
+
 test('days get one line each', () => {
   const day = 86_400_000;
   const entries = [user('a'), { ...user('b'), at: 2_000 }, { ...user('c'), at: day + 1 }];

@@ -14,6 +14,8 @@ export interface ItemSources {
   readonly approvals: readonly Approval[];
   readonly deciding: ReadonlyMap<string, Deciding>;
   readonly agent: string;
+  /** The plugin that offers a tool, by the name of the tool; the host offers the rest. */
+  readonly owners?: ReadonlyMap<string, string>;
   /** The start of the day that a moment belongs to; days get a line between them. */
   readonly dayOf?: (at: number) => number;
 }
@@ -239,7 +241,8 @@ class Rows {
     const approvals = this.#approvals.get(tool.callId) ?? [];
     const waits = approvals.some((approval) => approval.state === 'pending');
     this.#tools.set(tool.callId, this.#items.length);
-    this.#push({ kind: 'tool', offeredBy: 'host', agent: this.#sources.agent, ...tool, state: waits ? 'waiting' : tool.state });
+    const offeredBy = this.#sources.owners?.get(tool.name) ?? 'host';
+    this.#push({ kind: 'tool', offeredBy, agent: this.#sources.agent, ...tool, state: waits ? 'waiting' : tool.state });
     for (const approval of approvals) this.#push(this.#approvalItem(approval));
   }
 

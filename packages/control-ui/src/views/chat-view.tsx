@@ -18,6 +18,7 @@ import { named } from '../state/approval-words.ts';
 import { isBusy } from '../state/chat-state.ts';
 import { closedByPlugin, closedReason, runPill, usageWords } from '../state/chat-words.ts';
 import { createDrafts } from '../state/drafts.ts';
+import { toolOwners } from '../state/plugin-trouble.ts';
 import { agentOf } from '../state/session-words.ts';
 import { transcriptItems } from '../state/transcript-items.ts';
 import { ChatBar } from './chat-bar.tsx';
@@ -65,9 +66,11 @@ export function ChatView({ sessionKey, onShowSessions, sessionsIcon }: ChatViewP
     if (sessionKey !== undefined) page.chat.open(sessionKey);
   }, [sessionKey, page, isKnown]);
 
+  const listed = useApp((state) => state.plugins);
+  const owners = useMemo(() => toolOwners(listed), [listed]);
   const said = useMemo(
-    () => (chat ? transcriptItems({ chat, approvals: own, deciding: approvals.deciding, agent: agent.name }) : []),
-    [chat, own, approvals.deciding, agent.name],
+    () => (chat ? transcriptItems({ chat, approvals: own, deciding: approvals.deciding, agent: agent.name, owners }) : []),
+    [chat, own, approvals.deciding, agent.name, owners],
   );
   const plugins = usePlugins(sessionKey);
   const items = useMemo(() => (plugins.cards.length === 0 ? said : [...said, ...plugins.cards]), [said, plugins.cards]);
