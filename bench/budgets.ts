@@ -121,6 +121,7 @@ const plugins: readonly FigureRow[] = [
       budget: atMost(HOOK_MICROSECONDS[count]),
     }),
   ),
+  { id: 'plugin.test-host', what: 'createTestHost and one turn', unit: 'ms' },
   { id: 'action.p50', what: 'plugins.sessionAction, nothing to keep, p50', unit: 'ms', limitIs: 'bare ws echo' },
   { id: 'action.rate', what: 'plugins.sessionAction, 64 in flight', unit: '/s', limitIs: ECHO_64, budget: atLeast(20_000) },
   {

@@ -34,6 +34,8 @@ async function hooks(world: World): Promise<void> {
     const taken = await world.alternate({ hook: () => dispatch('hook'), bare: () => dispatch('bare') });
     world.record(`hook.${plugins}`, measured(taken.hook, taken.bare));
   }
+  const hosts = await world.alternate({ host: () => world.hooks().call('testHost', { count: 5 }) });
+  world.record('plugin.test-host', measured(hosts.host));
 }
 
 async function startWithPlugin(world: World, config: string): Promise<GatewayProcess> {

@@ -1,7 +1,10 @@
 // The host without a gateway around it, with real plugins that take part in a hook; and Node's own way to tell as many.
 import { EventEmitter } from 'node:events';
+import { definePluginEntry } from '@tenon/plugin-sdk';
+import { createTestHost } from '../../packages/gateway/src/testing/test-host.ts';
 import { openHostWorld, SESSION, writePlugin } from '../../test/support/plugins.ts';
 import { serveJobs } from '../child.ts';
+import { median } from '../rounds.ts';
 
 const GRANT = 'hooks.intercept:before_tool_call';
 const BATCH = 1_000;
@@ -29,6 +32,18 @@ export const jobs = {
       done += BATCH;
     }
     return ((performance.now() - startedAt) * 1000) / done;
+  },
+
+  /** Milliseconds from nothing to a plugin that has taken part in a turn, as a test of its author does it. */
+  async testHost({ count }: { count: number }): Promise<number> {
+    const taken: number[] = [];
+    for (let done = 0; done < count; done++) {
+      const startedAt = performance.now();
+      await using host = await createTestHost(definePluginEntry({ id: 'bench', register: () => {} }));
+      await host.send('hello');
+      taken.push(performance.now() - startedAt);
+    }
+    return median(taken);
   },
 };
 

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PluginTool, ToolPolicy } from '@tenon/plugin-sdk';
+import { pluginPlaces } from '@tenon/protocol';
 import { createEventFollowers } from '../../packages/gateway/src/agent/follow-events.ts';
-import { type PluginParts, pluginTools, TOOL_TIMEOUT_MS } from '../../packages/gateway/src/agent/plugin-tools.ts';
+import { type PluginParts, pluginTools } from '../../packages/gateway/src/agent/plugin-tools.ts';
 import { type Judgement, judgeByPolicies } from '../../packages/gateway/src/agent/tool-policies.ts';
 import { ToolError } from '../../packages/gateway/src/agent/tools/tool.ts';
 import { createPluginCaller, type PluginFailure } from '../../packages/gateway/src/host/call-plugin.ts';
@@ -60,7 +61,7 @@ test('a tool that never answers is a failure of the plugin when its time is over
   const prepared = await pluginTools(parts)[0]!.prepare({}, place);
   const running = prepared.run(io());
   await settle();
-  clock.advance(TOOL_TIMEOUT_MS - 1);
+  clock.advance(pluginPlaces.tool.timeoutMs - 1);
   assert.equal(signal?.aborted, false);
   clock.advance(1);
   await assert.rejects(running, (error) => error instanceof ToolError && /Plugin sleepy gave no answer/.test(error.message));

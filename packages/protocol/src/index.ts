@@ -70,6 +70,7 @@ export { HOOK_PRIORITY_RANGE, HOOK_TIMEOUT_RANGE, hookContext, type HookEnd, typ
 export type { RetryCandidate } from './hooks/prompt.ts';
 export { ApprovalRequest, isProtectedEnvName } from './hooks/tools.ts';
 export { JsonValue, parseJson, type JsonFault, type ParsedJson } from './json.ts';
+export { isPluginPlace, pluginPlaceNames, pluginPlaces, type PluginPlaceName } from './plugin-places.ts';
 export { grantedFields, lateCallNames, lateCallRow, lateCalls, type CallNotYet, type GrantedCall, type LateCall } from './late-calls.ts';
 export { limits, type LimitName } from './limits.ts';
 export { isMethodName, methodNames, methodRow, methods, type KeyedMethod, type MethodName, type Params, type Result } from './methods.ts';

@@ -1,6 +1,7 @@
 // Buttons that people press in a conversation, on their way to the plugin that they belong to: by the namespace in their
 // data, from somebody who may write there, and once for each press, however often a client repeats it.
 import { type channels, GatewayError, matches, type Scope } from '@tenon/protocol';
+import { placed } from '../host/call-plugin.ts';
 import { Type } from 'typebox';
 import { copyPlain } from '../host/plain-data.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -22,7 +23,6 @@ export interface Pressed {
   readonly text?: string;
 }
 
-const TIMEOUT_MS = 30_000;
 const REMEMBERED_MS = 300_000;
 const MAX_REMEMBERED = 4_096;
 const MAX_TEXT = 4_096;
@@ -48,7 +48,7 @@ export async function tellOfPress(press: Press, plugins: PluginParts, clock: Clo
   if (known !== undefined) presses.set(known, clock.monotonic());
   const state = await readState(plugins, plugin, sessionKey);
   const answer = await plugins.caller.call(
-    { plugin, place: 'interactive', timeoutMs: TIMEOUT_MS },
+    placed(plugin, 'interactive'),
     (payload: string, own) =>
       item.handler({
         sessionKey,

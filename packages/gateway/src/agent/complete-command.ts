@@ -2,6 +2,7 @@
 // plugin says itself what may follow its commands; one that is slow or answers nonsense offers nothing.
 import { commandNames, commands, isCommandName, matches, thinkingLevels } from '@tenon/protocol';
 import type { Completion } from '@tenon/plugin-sdk';
+import { placed } from '../host/call-plugin.ts';
 import { Type } from 'typebox';
 import type { RegisteredItem } from '../host/contribution-registry.ts';
 import { copyPlain } from '../host/plain-data.ts';
@@ -10,7 +11,6 @@ import type { CommandDeps } from './commands.ts';
 import { type CommandCall, findPluginCommand, pluginCommandInfos, scopesOf } from './plugin-commands.ts';
 import { type PluginParts, readState } from './plugin-tools.ts';
 
-const TIMEOUT_MS = 2_000;
 const MAX_OFFERED = 100;
 
 type CompleteDeps = Pick<CommandDeps, 'plugins' | 'models' | 'store'>;
@@ -70,7 +70,7 @@ async function askPlugin(
   { sessionKey, principal }: CommandCall,
   plugins: PluginParts,
 ): Promise<Completion[]> {
-  const where = { plugin, place: 'command_complete', timeoutMs: TIMEOUT_MS };
+  const where = placed(plugin, 'command_complete');
   const state = await readState(plugins, plugin, sessionKey);
   const answer = await plugins.caller.call(
     where,

@@ -2,13 +2,13 @@
 // what it cannot keep up with and slows nobody; what it is given is frozen and its own.
 import type { RunStream } from '@tenon/protocol';
 import { createObserverLanes } from '../host/observer-lanes.ts';
+import { placed } from '../host/call-plugin.ts';
 import { callWithState } from '../host/own-state.ts';
 import { freezeDeep } from '../host/plain-data.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import type { PluginParts } from './plugin-tools.ts';
 
-const TIMEOUT_MS = 5_000;
 const PLACE = 'agent_event';
 
 export interface EventFollowers {
@@ -43,7 +43,7 @@ export function createEventFollowers({ clock, metrics, plugins }: FollowDeps): E
       lanes.add(each.plugin, PLACE, () =>
         each.isLive
           ? callWithState(caller, plugins.stateOf, {
-              where: { plugin: each.plugin, place: PLACE, timeoutMs: TIMEOUT_MS, handled: each },
+              where: { ...placed(each.plugin, PLACE), handled: each },
               code: each.item.handle,
               argument: event,
               accept: ignore,

@@ -1,6 +1,6 @@
 // Builds everything that turns need, from the hooks to the queue, over one store.
 import { join } from 'node:path';
-import type { RunStream, SandboxState, Settings } from '@tenon/protocol';
+import { hookNames, isPluginPlace, pluginPlaceNames, type RunStream, type SandboxState, type Settings } from '@tenon/protocol';
 import { createCallCounts } from '../host/call-counts.ts';
 import { createCallTimeouts } from '../host/call-timeouts.ts';
 import { createPluginCaller, type PluginFailure } from '../host/call-plugin.ts';
@@ -12,6 +12,7 @@ import { createHookRunner, type HookRunner } from '../host/run-hook.ts';
 import { createTrace, type Trace, type TraceDeps } from '../host/trace.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
+import { didYouMean } from '../kernel/nearest.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import { demoKinds } from '../model/demo-kinds.ts';
 import { demoTasks } from '../model/demo-tasks.ts';
@@ -107,6 +108,13 @@ export function openAgents(options: AgentOptions): AgentParts {
   const counts = createCallCounts(clock);
   const activity = createPluginActivity(clock);
   const timeouts = createCallTimeouts(settings['plugins.timeouts']);
+  for (const { place } of settings['plugins.timeouts']) {
+    if (place === undefined || isPluginPlace(place)) continue;
+    log.warn(
+      { place },
+      `plugins.timeouts names a place that there is not${didYouMean(place, [...hookNames, ...pluginPlaceNames])}; it has no effect`,
+    );
+  }
   const trace = createTrace({ clock, tell: options.traced, secrets: () => [...options.secrets(), ...modelKeys(options)] });
   const caller = createPluginCaller({ clock, metrics, reportFailure, counts, trace, activity, timeouts });
   const hooks = createHookRunner({

@@ -1,6 +1,7 @@
 // What a plugin does together with a change of a session: `sessions.patch` with an extension. The plugin sees the session as
 // it would be after the other fields, and what it adds is committed with them, or nothing is.
 import { explain, GatewayError, type JsonValue, matches, type Scope, type Session, sessionFields } from '@tenon/protocol';
+import { placed } from '../host/call-plugin.ts';
 import { Type } from 'typebox';
 import type { RegisteredItem } from '../host/contribution-registry.ts';
 import { copyPlain, freezeDeep } from '../host/plain-data.ts';
@@ -9,8 +10,6 @@ import { askLooking, type EffectDeps, effectFields, effectsOf, type Looked, type
 import { pluginFailed, requireScopes } from './plugin-commands.ts';
 import type { PluginParts } from './plugin-tools.ts';
 import { frozenCopy } from './session-actions.ts';
-
-const TIMEOUT_MS = 10_000;
 
 export interface Extension {
   readonly plugin: string;
@@ -50,7 +49,7 @@ export async function askExtension(
   const entry = freezeDeep({ ...session, ...fields }) as Session;
   const { answer, looked } = await askLooking(plugin, session.key, deps, (state) =>
     plugins.caller.call(
-      { plugin, place: 'sessions_patch', timeoutMs: TIMEOUT_MS },
+      placed(plugin, 'sessions_patch'),
       (given: unknown, own) =>
         item.handler({
           key: session.key,

@@ -2,6 +2,7 @@
 // answer is text, and whether the agent goes on is for the gateway to see to, not part of it.
 import { grantedFields, GatewayError, matches, type CommandInfo, type Scope } from '@tenon/protocol';
 import type { PluginCommand } from '@tenon/plugin-sdk';
+import { placed } from '../host/call-plugin.ts';
 import { Type } from 'typebox';
 import type { RegisteredItem } from '../host/contribution-registry.ts';
 import { notingWrites } from '../host/own-writes.ts';
@@ -26,7 +27,6 @@ export interface CommandReply {
   readonly sessionKey: string;
 }
 
-const TIMEOUT_MS = 30_000;
 const MAX_ARGS = 4_096;
 const MAX_REPLY = 65_536;
 const DEFAULT_SCOPE: Scope = 'operator.write';
@@ -103,7 +103,7 @@ export async function runPluginCommand(
   const state = await readState(plugins, plugin, sessionKey);
   const { result: answer, own } = await notingWrites(plugin, sessionKey, () =>
     plugins.caller.call(
-      { plugin, place: 'command', timeoutMs: TIMEOUT_MS },
+      placed(plugin, 'command'),
       (args: string, context) =>
         item.handler({
           sessionKey,

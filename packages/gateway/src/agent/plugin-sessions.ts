@@ -2,13 +2,13 @@
 // much they want told. A projector that throws or answers later hides only itself; the state is as it was. All of it is made
 // when it is read, so that nothing is left of a plugin that is gone, or of a name that it has given up.
 import type { JsonValue, PluginExtension, Session } from '@tenon/protocol';
+import { placed } from '../host/call-plugin.ts';
 import { copyPlain } from '../host/plain-data.ts';
 import { takeJson } from '../host/plugin-json.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Store } from '../store/store.ts';
 import { injectorsOf, type PluginParts } from './plugin-tools.ts';
 
-const TIMEOUT_MS = 1_000;
 const MAX_VALUE = 65_536;
 
 export interface ShowDeps {
@@ -47,7 +47,7 @@ export async function projectionsOf(sessionKey: string, store: Store, plugins: P
     const registered = plugins.registry.find('sessionExtension', pluginId, namespace);
     const project = registered?.item.project;
     if (!project) return [];
-    const where = { plugin: pluginId, place: 'session_projection', timeoutMs: TIMEOUT_MS };
+    const where = placed(pluginId, 'session_projection');
     const answer = plugins.caller.call(
       where,
       (context: Parameters<typeof project>[0]) => project(context),

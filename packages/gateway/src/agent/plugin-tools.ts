@@ -3,7 +3,7 @@
 import { ImageBlock, type JsonObject, matches, TextBlock, type ToolInfo } from '@tenon/protocol';
 import type { PluginTool, ToolOutput as SdkOutput } from '@tenon/plugin-sdk';
 import { Type, type TObject } from 'typebox';
-import type { Answer, PluginCaller } from '../host/call-plugin.ts';
+import { placed, type Answer, type PluginCaller } from '../host/call-plugin.ts';
 import type { ContributionRegistry, RegisteredItem } from '../host/contribution-registry.ts';
 import { compileSchema } from '../host/json-schema.ts';
 import type { OwnRun } from '../host/own-runs.ts';
@@ -29,8 +29,6 @@ export interface PluginParts {
   openRuns(plugin: string, sessionKey: string): Promise<readonly OwnRun[]>;
 }
 
-/** A tool may wait for a service that is far away; a turn may not wait for ever. */
-export const TOOL_TIMEOUT_MS = 120_000;
 const MAX_TEXT = 1_048_576;
 const SUBJECT_CHARS = 120;
 
@@ -109,7 +107,7 @@ export function makeTool(registered: RegisteredItem<'tool'>, plugins: PluginPart
         const { sessionKey, agentId, runId, callId } = place;
         let isOver = false;
         const answer = await plugins.caller.call(
-          { plugin, place: 'tool', timeoutMs: TOOL_TIMEOUT_MS },
+          placed(plugin, 'tool'),
           (given: JsonObject, call) =>
             item.execute(given, {
               sessionKey,
@@ -144,7 +142,7 @@ function outputOf(answer: Answer<ToolOutput>, plugin: string, signal: AbortSigna
     throw signal.reason instanceof Error ? signal.reason : new ToolError('STOPPED', 'Stopped before it was done');
   const why = {
     threw: `failed: ${answer.message}`,
-    'timed-out': `gave no answer within ${TOOL_TIMEOUT_MS} ms; what it did is not known`,
+    'timed-out': `gave ${answer.message}; what it did is not known`,
     'wrong-shape': `gave a result that cannot be used: ${answer.message}`,
     dropped: answer.message,
   }[answer.kind];

@@ -2,6 +2,7 @@
 // asked must fit its schema, and what comes back must be one of two forms, whole. What the plugin changes, queues and says is
 // committed together with the answer.
 import { GatewayError, type JsonValue, matches, type Scope } from '@tenon/protocol';
+import { placed } from '../host/call-plugin.ts';
 import { Type, type Static } from 'typebox';
 import type { RegisteredItem } from '../host/contribution-registry.ts';
 import { compileSchema, type SchemaOutcome } from '../host/json-schema.ts';
@@ -12,7 +13,6 @@ import { requireScopes } from './plugin-commands.ts';
 import { askLooking, type EffectDeps, effectFields, effectsOf, type Looked, wrongIn } from './plugin-effects.ts';
 import { openChildRuns, type PluginParts } from './plugin-tools.ts';
 
-const TIMEOUT_MS = 30_000;
 const MAX_REPLY = 65_536;
 
 export interface ActionRequest {
@@ -85,7 +85,7 @@ export async function performAction(
   const { plugins } = deps;
   const { answer, looked } = await askLooking(plugin, sessionKey, deps, (state) =>
     plugins.caller.call(
-      { plugin, place: 'session_action', timeoutMs: TIMEOUT_MS },
+      placed(plugin, 'session_action'),
       (given: JsonValue | undefined, own) =>
         item.handler({
           sessionKey,

@@ -2,12 +2,11 @@
 // is none here. What it makes is held to the same rules as a tool that is registered once; what it does wrong leaves the
 // tool out, on record.
 import type { ToolInfo } from '@tenon/protocol';
+import { placed } from '../host/call-plugin.ts';
 import { type RegisteredItem, readContribution } from '../host/contribution-registry.ts';
 import type { Agent } from './agents.ts';
 import { isOffered, makeTool, type PluginParts, readState } from './plugin-tools.ts';
 import type { Tool } from './tools/tool.ts';
-
-const TIMEOUT_MS = 5_000;
 
 export interface FactoryPlace {
   readonly sessionKey: string;
@@ -39,7 +38,7 @@ async function makeOne(
   signal: AbortSignal | undefined,
 ): Promise<Tool | undefined> {
   const { plugin, pluginName, generation, item } = factory;
-  const where = { plugin, place: 'tool_factory', timeoutMs: TIMEOUT_MS };
+  const where = placed(plugin, 'tool_factory');
   const state = await readState(plugins, plugin, sessionKey).catch(() => undefined);
   if (!state) {
     plugins.caller.fail(where, 'dropped', 'what it keeps in the session could not be read, so it was not asked');

@@ -3,6 +3,7 @@
 // words, hosts. One that throws, hangs or answers something else denies, and the model is told no more than that.
 import { ApprovalRequest, isToolMatched, type JsonObject, matches, type Risk } from '@tenon/protocol';
 import type { ToolPolicy } from '@tenon/plugin-sdk';
+import { placed } from '../host/call-plugin.ts';
 import { Type, type Static } from 'typebox';
 import { type ReportConflict, Rewrites, textOf } from '../host/conflicts.ts';
 import type { RegisteredItem } from '../host/contribution-registry.ts';
@@ -10,7 +11,6 @@ import { copyPlain, freezeDeep } from '../host/plain-data.ts';
 import { type PluginParts, readState } from './plugin-tools.ts';
 import type { CallFacts, Tool, ToolPlace } from './tools/tool.ts';
 
-const TIMEOUT_MS = 5_000;
 const REASON_CHARS = 512;
 
 export interface Judged {
@@ -53,7 +53,7 @@ export async function judgeByPolicies(call: Judged, plugins: PluginParts): Promi
     if (signal.aborted) return { kind: 'aborted' };
     if (!facts) return { kind: 'denied', plugin, reason: 'what this call is about cannot be told, so its policy cannot judge it' };
     const answer = await plugins.caller.call(
-      { plugin, place: 'tool_policy', timeoutMs: TIMEOUT_MS },
+      placed(plugin, 'tool_policy'),
       (event: PolicyEvent, own) =>
         item.evaluate(event, {
           state,

@@ -2,6 +2,7 @@
 // the plugins. Each sees what the one before it left. One that fails is passed over, on record. A call that failed stays a
 // failure: only what the tool itself gave can be made better or worse.
 import { ImageBlock, isToolMatched, type JsonObject, matches, TextBlock } from '@tenon/protocol';
+import { placed } from '../host/call-plugin.ts';
 import { Type, type Static } from 'typebox';
 import { type ReportConflict, Rewrites, textOf } from '../host/conflicts.ts';
 import { copyPlain, freezeDeep } from '../host/plain-data.ts';
@@ -9,7 +10,6 @@ import { takeJson } from '../host/plugin-json.ts';
 import { type PluginParts, readState } from './plugin-tools.ts';
 import type { ToolPlace } from './tools/tool.ts';
 
-const TIMEOUT_MS = 5_000;
 const MAX_CONTENT = 1_048_576;
 
 export interface Result {
@@ -43,7 +43,7 @@ export async function throughMiddleware<Given extends Result>(
   for (const registered of plugins.registry.all('toolResultMiddleware')) {
     const { item, plugin } = registered;
     if (!registered.isLive || !isToolMatched(item.matcher, toolName) || !plugins.holds(plugin, 'tools.results')) continue;
-    const where = { plugin, place: 'tool_result', timeoutMs: TIMEOUT_MS, handled: registered };
+    const where = { ...placed(plugin, 'tool_result'), handled: registered };
     const state = await readState(plugins, plugin, sessionKey).catch(() => undefined);
     if (!state) {
       plugins.caller.fail(where, 'dropped', 'what it keeps in the session could not be read, so it was not asked');

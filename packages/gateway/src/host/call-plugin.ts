@@ -1,7 +1,7 @@
 // The one function through which code of a plugin is called: hooks, and later tools, commands and actions. It keeps the
 // deadline, catches what is thrown, checks what is answered, counts, and names the plugin. What goes wrong comes back as
 // a value. A deadline ends our waiting, not the plugin's work; a loop that never yields stops the whole process.
-import type { JsonValue, TraceOutcome } from '@tenon/protocol';
+import { type JsonValue, type PluginPlaceName, pluginPlaces, type TraceOutcome } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import type { CallTimeouts } from './call-timeouts.ts';
@@ -13,13 +13,18 @@ import { type PluginScope, runAsPlugin } from './plugin-scope.ts';
 /** Who is called where. */
 export interface PluginPlace {
   readonly plugin: string;
-  /** The name of a hook or of another seam: from a closed set, because it is a label of the metrics. */
+  /** The name of a hook or a row of `pluginPlaces`: from a closed set, because it is a label of the metrics. */
   readonly place: string;
   readonly timeoutMs: number;
   /** The load whose code it is, where that is not the one that the plugin has now. */
   readonly scope?: PluginScope;
   /** What stands for the handler, where this object is made for each call. */
   readonly handled?: object;
+}
+
+/** A place that is no hook, as the table has it. */
+export function placed(plugin: string, place: PluginPlaceName): PluginPlace {
+  return { plugin, place, timeoutMs: pluginPlaces[place].timeoutMs };
 }
 
 /** What code of a plugin is told about its call. */

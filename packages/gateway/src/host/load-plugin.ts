@@ -3,7 +3,7 @@
 import type { PluginManifest } from '@tenon/protocol';
 import type { RegisterApi } from '@tenon/plugin-sdk';
 import type { Clock } from '../kernel/clock.ts';
-import type { PluginCaller } from './call-plugin.ts';
+import { placed, type PluginCaller } from './call-plugin.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
 import type { Found } from './discover.ts';
 import type { HookRegistry } from './hook-registry.ts';
@@ -29,7 +29,6 @@ export interface Module {
 }
 
 const IMPORT_TIMEOUT_MS = 30_000;
-const REGISTER_TIMEOUT_MS = 5_000;
 
 /** Why a plugin cannot be loaded; the text is for the operator. */
 export class LoadError extends Error {}
@@ -74,7 +73,7 @@ export function registerPlugin(load: PluginLoad, module: Module, deps: LoadDeps)
   const runtime = createRuntimeApi(load, deps);
   const registering = createRegisterApi(load, runtime, deps);
   const answer = deps.caller.call(
-    { plugin, place: 'register', timeoutMs: REGISTER_TIMEOUT_MS },
+    placed(plugin, 'register'),
     (api: RegisterApi) => module.register(api),
     registering.api,
     () => ({ value: undefined }),

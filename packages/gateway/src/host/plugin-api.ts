@@ -14,6 +14,7 @@ import {
   type Scope,
 } from '@tenon/protocol';
 import type { Enqueued, FlatRuntime, Logger, Refused, RuntimeApi } from '@tenon/plugin-sdk';
+import { placed } from './call-plugin.ts';
 import { Type } from 'typebox';
 import { faultpoint } from '../kernel/fault.ts';
 import type { Log } from '../kernel/log.ts';
@@ -59,7 +60,6 @@ export interface PluginApiDeps extends SessionStateDeps, QuestionDeps, SecretDep
 const closed = { additionalProperties: false };
 const MAX_EMITTED_BYTES = 65_536;
 const MAX_UNDO = 256;
-const DISPOSE_TIMEOUT_MS = 5_000;
 const MAX_LOG_TEXT = 4_096;
 const MAX_LOG_BYTES = 16_384;
 const LOGGED = { limit: 1_000, windowMs: 10_000 } as const;
@@ -211,7 +211,7 @@ export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): Runtime
     }
     const undoIt = () =>
       void deps.caller.call(
-        { plugin, place: 'dispose', timeoutMs: DISPOSE_TIMEOUT_MS },
+        placed(plugin, 'dispose'),
         () => undo() as unknown,
         undefined,
         () => ({ value: undefined }),

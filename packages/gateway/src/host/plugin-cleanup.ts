@@ -3,7 +3,7 @@
 // plugin that is switched off, before anybody is told.
 import type { CleanupReason, Lifecycle, SchedulerJob } from '@tenon/plugin-sdk';
 import type { Log } from '../kernel/log.ts';
-import type { PluginCaller } from './call-plugin.ts';
+import { placed, type PluginCaller } from './call-plugin.ts';
 import type { PluginScope } from './plugin-scope.ts';
 import type { ContributionRegistry, RegisteredItem } from './contribution-registry.ts';
 import type { RunContexts } from './run-context.ts';
@@ -18,8 +18,6 @@ interface Failure {
   readonly hookId: string;
   readonly error: string;
 }
-
-export const CLEANUP_TIMEOUT_MS = 5_000;
 
 interface Told {
   readonly plugin: string;
@@ -90,7 +88,7 @@ interface CleanUpDeps {
 export function createCleanUp({ caller, runContexts, log }: CleanUpDeps): CleanUp {
   async function tell({ plugin, scope, kind, key, item, cleanup }: Told, context: object): Promise<Failure[]> {
     const answer = await caller.call(
-      { plugin, place: 'cleanup', timeoutMs: CLEANUP_TIMEOUT_MS, scope },
+      { ...placed(plugin, 'cleanup'), scope },
       (given: Parameters<typeof cleanup>[0]) => cleanup(given),
       Object.freeze({ ...context }) as Parameters<typeof cleanup>[0],
       () => ({ value: undefined }),

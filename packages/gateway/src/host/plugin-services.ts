@@ -1,7 +1,7 @@
 // The background services of one load: started in the order in which they were registered, stopped in reverse, each within
 // its time. A service that does not start is told of and does not keep the others from it.
 import type { Service } from '@tenon/plugin-sdk';
-import type { PluginCaller } from './call-plugin.ts';
+import { placed, type PluginCaller } from './call-plugin.ts';
 import type { PluginLoad } from './plugin-load.ts';
 
 export interface ServiceState {
@@ -15,8 +15,6 @@ export interface PluginServices {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
-
-export const SERVICE_TIMEOUT_MS = 5_000;
 
 export function createPluginServices(
   load: PluginLoad,
@@ -32,7 +30,7 @@ export function createPluginServices(
     const { id } = service;
     states.set(id, { id, state: 'starting' });
     const answer = await caller.call(
-      { plugin, place: 'service.start', timeoutMs: SERVICE_TIMEOUT_MS, scope: load.facts },
+      { ...placed(plugin, 'service.start'), scope: load.facts },
       (context: Parameters<Service['start']>[0]) => service.start(context),
       { signal: load.signal, logger },
       nothing,
@@ -53,12 +51,7 @@ export function createPluginServices(
         // Also one that did not say that it has started: it may have begun all the same.
         if (!states.has(id) || states.get(id)?.state === 'stopped') continue;
         if (service.stop) {
-          await caller.call(
-            { plugin, place: 'service.stop', timeoutMs: SERVICE_TIMEOUT_MS, scope: load.facts },
-            () => service.stop?.(),
-            undefined,
-            nothing,
-          );
+          await caller.call({ ...placed(plugin, 'service.stop'), scope: load.facts }, () => service.stop?.(), undefined, nothing);
         }
         states.set(id, { id, state: 'stopped' });
       }

@@ -8,7 +8,7 @@ import { Type } from 'typebox';
 import type { Clock } from '../kernel/clock.ts';
 import { createLanes } from '../kernel/lane.ts';
 import type { Store } from '../store/store.ts';
-import type { PluginCaller } from './call-plugin.ts';
+import { placed, type PluginCaller } from './call-plugin.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
 import { barrier, refusalOf, refuse, take } from './late-call.ts';
 import type { OwnStates } from './own-state.ts';
@@ -29,7 +29,6 @@ export interface SessionStateDeps {
 type Written = { readonly ok: true; readonly revision: number } | Refused;
 
 const MAX_WAITING = 1_000;
-const CHANGE_TIMEOUT_MS = 5_000;
 /** How often another writer may be faster. */
 const ATTEMPTS = 8;
 const PAGE = 200;
@@ -100,7 +99,7 @@ export function createSessionState(load: PluginLoad, { store, clock, caller, reg
     about: { readonly sessionKey: string; readonly namespace: string },
   ): Promise<{ value: JsonValue } | Refused> {
     const inside = [...(changing.getStore() ?? []), place];
-    const where = { plugin, place: 'state.update', timeoutMs: CHANGE_TIMEOUT_MS };
+    const where = placed(plugin, 'state.update');
     const answer = await changing.run(inside, () => caller.call(where, change, current, (raw) => takeJson(raw), load.signal, about));
     const { namespace } = about;
     if (answer.ok)

@@ -1,5 +1,5 @@
 // Asks the plugins' own start-up checks, each within its time. One that fails to answer is a check that has failed.
-import type { Accept, PluginCaller } from './call-plugin.ts';
+import { placed, type Accept, type PluginCaller } from './call-plugin.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
 
 export interface CheckResult {
@@ -9,17 +9,11 @@ export interface CheckResult {
   readonly message: string;
 }
 
-const CHECK_TIMEOUT_MS = 5_000;
 const MESSAGE_LENGTH = 2_048;
 
 export function runStartupChecks(registry: ContributionRegistry, caller: PluginCaller): Promise<readonly CheckResult[]> {
   const asked = registry.all('startupCheck').map(async ({ plugin, key, item }): Promise<CheckResult> => {
-    const answer = await caller.call(
-      { plugin, place: 'startupCheck', timeoutMs: CHECK_TIMEOUT_MS },
-      (_: undefined, call) => item.check(call),
-      undefined,
-      readCheck,
-    );
+    const answer = await caller.call(placed(plugin, 'startupCheck'), (_: undefined, call) => item.check(call), undefined, readCheck);
     return { plugin, id: key, ...(answer.ok ? answer.value : { ok: false, message: `the check itself failed: ${answer.message}` }) };
   });
   return Promise.all(asked);

@@ -3,6 +3,7 @@
 // sandboxed: it is of the origin of the page, and must not act as the page.
 import { GatewayError, limits, type Scope } from '@tenon/protocol';
 import type { HttpRouteRequest } from '@tenon/plugin-sdk';
+import { placed } from '../host/call-plugin.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RegisteredItem } from '../host/contribution-registry.ts';
 import { findRoute, PLUGIN_PATHS } from '../host/find-route.ts';
@@ -47,7 +48,7 @@ export function createPluginRoutes(deps: Omit<HttpDeps, 'gate'>): (path: string)
     const request = await requestOf(registered, call, scopes, deps.store, clock.now());
     const parts = plugins();
     const answered = await parts.caller.call(
-      { plugin, place: 'http_route', timeoutMs: limits.pluginRouteTimeoutMs.value },
+      placed(plugin, 'http_route'),
       (given: Omit<HttpRouteRequest, 'signal' | 'text'>, own) =>
         item.handler({
           ...given,

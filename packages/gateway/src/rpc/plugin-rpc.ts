@@ -1,13 +1,13 @@
 // Methods that plugins bring: `plugin.<id>.<name>`. Each says which scope it needs, the operator's without a word; params
 // and result are plain JSON, and what the plugin does wrong is an error that names it.
 import { GatewayError, isMethodName, type JsonValue, type Scope } from '@tenon/protocol';
+import { placed } from '../host/call-plugin.ts';
 import { pluginFailed, requireScopes } from '../agent/plugin-commands.ts';
 import type { PluginParts } from '../agent/plugin-tools.ts';
 import { frozenCopy } from '../agent/session-actions.ts';
 import { takeJson } from '../host/plugin-json.ts';
 import type { Principal } from './principal.ts';
 
-const TIMEOUT_MS = 30_000;
 const PREFIX = 'plugin.';
 
 export function isPluginMethod(name: string): boolean {
@@ -30,7 +30,7 @@ export async function callPluginMethod(
   if (principal.sessionKey !== undefined)
     throw new GatewayError('SCOPE', 'This credential is bound to one session', { details: { code: 'SESSION_BOUND' } });
   const answer = await plugins.caller.call(
-    { plugin: id, place: 'gateway_method', timeoutMs: TIMEOUT_MS },
+    placed(id, 'gateway_method'),
     (given: JsonValue, own) =>
       registered.item.handler(given, {
         client: { scopes: [...principal.held] },
