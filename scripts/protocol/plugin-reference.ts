@@ -39,6 +39,17 @@ export function contributions(tables: ProtocolTables): string[] {
       ['code', ''],
       Object.entries(tables.rejections).map(([code, summary]) => [`\`${code}\``, summary]),
     ),
+    '## Where its code is called',
+    'Beside hooks. Counts, traces, metrics and the setting `plugins.timeouts` name these places; the time is what the gateway waits ' +
+      'unless that setting says otherwise.',
+    table(
+      ['place', 'waits', ''],
+      Object.entries(tables.pluginPlaces).map(([place, { summary, timeoutMs }]) => [
+        `\`${place}\``,
+        `${timeoutMs.toLocaleString('en')} ms`,
+        summary,
+      ]),
+    ),
   );
   return parts;
 }

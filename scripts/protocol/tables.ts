@@ -22,6 +22,8 @@ export interface ProtocolTables {
   /** What plugins can register, and why something is not taken. */
   readonly contributions: Readonly<Record<string, ReturnType<typeof contributionRow>>>;
   readonly rejections: Readonly<Record<string, string>>;
+  /** Where their code is called beside hooks. */
+  readonly pluginPlaces: Readonly<Record<string, { summary: string; timeoutMs: number }>>;
   readonly grants: Readonly<Record<string, GrantRow>>;
   /** Calls that plugins can make while they are loaded. */
   readonly lateCalls: Readonly<Record<string, ReturnType<typeof lateCallRow>>>;
@@ -48,6 +50,7 @@ export function protocolTables(): ProtocolTables {
     absentHooks: protocol.absentHooks,
     contributions: protocol.contributions,
     rejections: protocol.rejections,
+    pluginPlaces: protocol.pluginPlaces,
     grants: protocol.grants,
     lateCalls: protocol.lateCalls,
     grantedFields: protocol.grantedFields,
