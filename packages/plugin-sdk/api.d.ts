@@ -197,9 +197,9 @@ export interface SessionWorkflow {
    * withdrawn when this load of the plugin ends. Needs the grant `approvals.request`.
    */
   requestApproval(request: ApprovalQuestion): Promise<ApprovalOutcome>;
-  /** A turn at a later time. Needs the grant `turns.schedule`. This gateway keeps no schedules yet: `unavailable`. */
+  /** A turn at a later time. Needs the grant `schedule.turns`. This gateway keeps no schedules yet: `unavailable`. */
   scheduleSessionTurn(turn: ScheduledTurn): Promise<ScheduleOutcome>;
-  /** Takes turns back that this plugin has scheduled. Needs the grant `turns.schedule`. */
+  /** Takes turns back that this plugin has scheduled. Needs the grant `schedule.turns`. */
   unscheduleSessionTurnsByTag(which: { readonly sessionKey: string; readonly tag: string }): Promise<UnscheduleOutcome>;
   /** Files to where the session came from. Needs the grant `attachments.send`. This gateway has no channels yet: `unavailable`. */
   sendSessionAttachment(attachment: SessionAttachment): Promise<AttachmentOutcome>;

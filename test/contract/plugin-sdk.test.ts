@@ -120,7 +120,7 @@ test('what is to be undone at the end of a load is undone once, unless it was ta
 test('turns at a later time and files are checked whole, and answered with what is not there yet', async () => {
   verifies('seams:A19', 'seams:W7');
   await using world = await openHostWorld();
-  writePlugin(world.place, { id: 'one', grants: ['turns.schedule', 'attachments.send'], register: 'note(api);' });
+  writePlugin(world.place, { id: 'one', grants: ['schedule.turns', 'attachments.send'], register: 'note(api);' });
   await (await world.open()).enable('one', { by });
   const { scheduleSessionTurn, unscheduleSessionTurnsByTag, sendSessionAttachment } = lastApi(world).session.workflow;
   const turn = { sessionKey: SESSION, message: 'wake up' };

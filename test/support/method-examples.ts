@@ -99,12 +99,34 @@ export const examples: Examples = {
     return { key: await newSession(world), pluginId: 'everything', namespace: 'box', value: world.next() };
   },
   'hooks.status': () => ({}),
+  'cron.list': () => ({ limit: 5, state: 'all' }),
+  'cron.get': async (world) => ({ id: await newJob(world) }),
+  'cron.add': ({ next }) => ({
+    session: { key: `agent:main:job-${next()}` },
+    schedule: { kind: 'in', delayMs: 86_400_000 },
+    message: 'Look',
+  }),
+  'cron.update': async (world) => ({ id: await newJob(world), message: 'Look again', tag: null }),
+  'cron.remove': async (world) => ({ id: await newJob(world) }),
+  'cron.run': async (world) => ({ id: await newJob(world) }),
+  'cron.pause': async (world) => ({ id: await newJob(world) }),
+  'cron.resume': async (world) => ({ id: await newJob(world) }),
+  'cron.history': () => ({ limit: 5 }),
   'hooks.trace.record': async (world) => ({ sessionKey: await newSession(world), turns: 1 }),
   'hooks.trace': async (world) => ({ sessionKey: await newSession(world) }),
 };
 
 async function enablePlugin({ admin }: World): Promise<void> {
   await admin.request('plugins.enable', { id: 'everything' });
+}
+
+async function newJob({ admin, next }: World): Promise<string> {
+  const { payload } = await admin.request('cron.add', {
+    session: { agentId: 'main', fresh: true },
+    schedule: { kind: 'in', delayMs: 86_400_000 },
+    message: `job ${next()}`,
+  });
+  return payload.job.id;
 }
 
 async function newSession({ admin, next }: World): Promise<string> {

@@ -24,6 +24,7 @@ export const keepAll = {
   approvalMs: FOREVER,
   transcriptMs: FOREVER,
   usageMs: FOREVER,
+  occurrenceMs: FOREVER,
 };
 
 export interface StoreWorld extends AsyncDisposable {

@@ -6,6 +6,7 @@ import { JsonValue } from './json.ts';
 import { DeviceId, PairingRequest } from './methods/access.ts';
 import { Count, DisplayText, Epoch, OwnerId, Position, RandomId, SessionKey, Timestamp } from './names.ts';
 import type { Scope } from './scopes.ts';
+import { Job, Occurrence } from './schedule.ts';
 import { Session } from './session.ts';
 import { Health, PresenceEntry } from './status.ts';
 import { RunStream } from './run-stream.ts';
@@ -152,6 +153,22 @@ export const events = {
     scope: 'operator.admin',
     durable: false,
     payload: Type.Object({ sessionKey: SessionKey, seq: Count }, closed),
+  },
+  cron: {
+    summary: 'A job was added, changed or removed, or one of its occurrences has begun, waits or has ended.',
+    scope: 'operator.read',
+    durable: true,
+    sessionField: 'sessionKey',
+    payload: Type.Object(
+      {
+        kind: Type.Enum(['added', 'updated', 'removed', 'occurrence']),
+        job: Job,
+        occurrence: Type.Optional(Occurrence),
+        /** The session that it is bound to, or that the occurrence is in. */
+        sessionKey: Type.Optional(SessionKey),
+      },
+      closed,
+    ),
   },
   'device.pair.requested': {
     summary: 'A device asks to be let in.',

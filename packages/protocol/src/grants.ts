@@ -24,7 +24,7 @@ export const grants = {
   'approvals.request': { summary: 'Ask the operator.' },
   'people.notify': { summary: 'Tell people that they are needed.' },
   'turns.start': { summary: 'Let the agent go on without a message of a person.' },
-  'turns.schedule': { summary: 'Let the agent work at a later time.' },
+  'schedule.turns': { summary: 'Let the agent work at a later time.' },
   'attachments.send': { summary: 'Send files to where a session came from.', wide: true },
   'ui.interact': { summary: 'Be told of buttons that people press in a conversation.' },
   'ui.descriptors': { summary: 'Show controls in the page.' },

@@ -40,6 +40,25 @@ export {
 } from './contributions.ts';
 export { Grant, grantNames, grantRow, grants, type GrantName } from './grants.ts';
 export { capabilities, ConnectParams, DeviceProof, deviceSigningText, HelloOk } from './connect.ts';
+export {
+  CronText,
+  IntervalMs,
+  Job,
+  JobMessage,
+  JobName,
+  JobRetry,
+  JobSession,
+  JobTag,
+  LAST_TIME,
+  Occurrence,
+  occurrenceStates,
+  OnMiss,
+  Overlap,
+  Schedule,
+  ScheduleWish,
+  TimeZone,
+  type OccurrenceState,
+} from './schedule.ts';
 export { ErrorShape, errorCodes, errors, GatewayError, type ErrorCode } from './errors.ts';
 export {
   eventNames,

@@ -22,10 +22,10 @@ export const lateCalls = {
   'session.workflow.continueAgent': { summary: 'Start a turn without a message.', grant: 'turns.start' },
   'session.workflow.notifyActionRequired': { summary: 'Call for a person, on every surface.', grant: 'people.notify' },
   'session.workflow.requestApproval': { summary: 'Ask the operator, and wait for the answer.', grant: 'approvals.request' },
-  'session.workflow.scheduleSessionTurn': { summary: 'Start a turn at a later time.', grant: 'turns.schedule', notYet: NO_SCHEDULES },
+  'session.workflow.scheduleSessionTurn': { summary: 'Start a turn at a later time.', grant: 'schedule.turns', notYet: NO_SCHEDULES },
   'session.workflow.unscheduleSessionTurnsByTag': {
     summary: 'Take back turns that it has scheduled.',
-    grant: 'turns.schedule',
+    grant: 'schedule.turns',
     notYet: NO_SCHEDULES,
   },
   'session.workflow.sendSessionAttachment': {

@@ -99,6 +99,16 @@ export const limits = {
   traceMs: { value: 3_600_000, unit: 'ms', summary: 'How long a recording lasts at most, and how long it can be read afterwards.' },
   traceChanges: { value: 32, unit: 'count', summary: 'Changes that are listed of one call.' },
   traceValueChars: { value: 512, unit: 'count', summary: 'Characters of one value in the trace; the rest is cut off.' },
+  jobMessageChars: { value: 32_768, unit: 'count', summary: 'Characters that one job tells the agent.' },
+  jobsPerPlugin: { value: 1_000, unit: 'count', summary: 'Jobs of one plugin that are not finished.' },
+  jobsPerSession: { value: 1_000, unit: 'count', summary: 'Jobs that are bound to one session and not finished.' },
+  jobs: { value: 200_000, unit: 'count', summary: 'Jobs that are not finished, in all.' },
+  jobsWaiting: { value: 10, unit: 'count', summary: 'Times of one job that wait for the one before.' },
+  occurrenceRetentionMs: {
+    value: 2_592_000_000,
+    unit: 'ms',
+    summary: 'How long it can be read what became of each time that a job was due, and how long a finished job is listed.',
+  },
   pageSize: { value: 200, unit: 'count', summary: 'Rows of one page of a list.' },
 } as const satisfies Record<string, LimitSpec>;
 

@@ -6,6 +6,7 @@ import { agentMethods } from './methods/agents.ts';
 import { chatMethods } from './methods/chat.ts';
 import { pluginMethods } from './methods/plugins.ts';
 import type { MethodSpec } from './methods/row.ts';
+import { scheduleMethods } from './methods/schedules.ts';
 import { sessionMethods } from './methods/sessions.ts';
 import { systemMethods } from './methods/system.ts';
 import { traceMethods } from './methods/trace.ts';
@@ -20,6 +21,7 @@ export const methods = {
   ...accessMethods,
   ...pluginMethods,
   ...traceMethods,
+  ...scheduleMethods,
 } satisfies Record<string, MethodSpec>;
 
 export type MethodName = keyof typeof methods;

@@ -720,6 +720,8 @@ public struct ConnectParamsResume: Codable, Hashable, Sendable {
     }
 }
 
+public typealias CronText = String
+
 public enum Decision: RawRepresentable, Codable, Hashable, Sendable {
     case allowOnce
     case allowAlways
@@ -1776,7 +1778,159 @@ public enum ImageBlockMimeType: RawRepresentable, Codable, Hashable, Sendable {
     }
 }
 
+public typealias IntervalMs = Int
+
 public typealias ItemName = String
+
+public struct Job: Codable, Hashable, Sendable {
+    public let id: String
+    public let name: JobName
+    public let session: JobSession
+    public let schedule: Schedule
+    public let message: String
+    public let state: JobState
+    public let note: String?
+    public let onMiss: OnMiss
+    public let overlap: Overlap
+    public let retry: JobRetry?
+    public let delivery: JobDelivery
+    public let owner: String
+    public let tag: JobTag?
+    public let nextAt: Int?
+    public let createdAt: Int
+    public let updatedAt: Int
+    public let last: Occurrence?
+
+    public init(
+        id: String,
+        name: JobName,
+        session: JobSession,
+        schedule: Schedule,
+        message: String,
+        state: JobState,
+        note: String? = nil,
+        onMiss: OnMiss,
+        overlap: Overlap,
+        retry: JobRetry? = nil,
+        delivery: JobDelivery,
+        owner: String,
+        tag: JobTag? = nil,
+        nextAt: Int? = nil,
+        createdAt: Int,
+        updatedAt: Int,
+        last: Occurrence? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.session = session
+        self.schedule = schedule
+        self.message = message
+        self.state = state
+        self.note = note
+        self.onMiss = onMiss
+        self.overlap = overlap
+        self.retry = retry
+        self.delivery = delivery
+        self.owner = owner
+        self.tag = tag
+        self.nextAt = nextAt
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
+        self.last = last
+    }
+}
+
+public enum JobState: RawRepresentable, Codable, Hashable, Sendable {
+    case active
+    case paused
+    case finished
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [JobState] = [.active, .paused, .finished]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "active": self = .active
+        case "paused": self = .paused
+        case "finished": self = .finished
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .active: return "active"
+        case .paused: return "paused"
+        case .finished: return "finished"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public enum JobDelivery: RawRepresentable, Codable, Hashable, Sendable {
+    case announce
+    case none
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [JobDelivery] = [.announce, .none]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "announce": self = .announce
+        case "none": self = .none
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .announce: return "announce"
+        case .none: return "none"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public typealias JobMessage = String
+
+public typealias JobName = String
+
+public struct JobRetry: Codable, Hashable, Sendable {
+    public let attempts: Int
+    public let backoffMs: Int
+
+    public init(
+        attempts: Int,
+        backoffMs: Int
+    ) {
+        self.attempts = attempts
+        self.backoffMs = backoffMs
+    }
+}
+
+public typealias JobSession = JsonValue
+
+public typealias JobTag = String
 
 public typealias JsonObject = [String: JsonValue]
 
@@ -2007,6 +2161,140 @@ public struct ModelInfo: Codable, Hashable, Sendable {
         self.usable = usable
         self.reason = reason
         self.isDefault = isDefault
+    }
+}
+
+public struct Occurrence: Codable, Hashable, Sendable {
+    public let jobId: String
+    public let dueAt: Int
+    public let state: OccurrenceState
+    public let reason: String?
+    public let sessionKey: SessionKey?
+    public let runId: String?
+    public let attempt: Int
+    public let manual: Bool?
+    public let count: Int?
+    public let until: Int?
+    public let retryAt: Int?
+    public let startedAt: Int?
+    public let endedAt: Int?
+
+    public init(
+        jobId: String,
+        dueAt: Int,
+        state: OccurrenceState,
+        reason: String? = nil,
+        sessionKey: SessionKey? = nil,
+        runId: String? = nil,
+        attempt: Int,
+        manual: Bool? = nil,
+        count: Int? = nil,
+        until: Int? = nil,
+        retryAt: Int? = nil,
+        startedAt: Int? = nil,
+        endedAt: Int? = nil
+    ) {
+        self.jobId = jobId
+        self.dueAt = dueAt
+        self.state = state
+        self.reason = reason
+        self.sessionKey = sessionKey
+        self.runId = runId
+        self.attempt = attempt
+        self.manual = manual
+        self.count = count
+        self.until = until
+        self.retryAt = retryAt
+        self.startedAt = startedAt
+        self.endedAt = endedAt
+    }
+}
+
+public enum OccurrenceState: RawRepresentable, Codable, Hashable, Sendable {
+    case waiting
+    case running
+    case done
+    case failed
+    case missed
+    case skipped
+    case interrupted
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [OccurrenceState] = [.waiting, .running, .done, .failed, .missed, .skipped, .interrupted]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "waiting": self = .waiting
+        case "running": self = .running
+        case "done": self = .done
+        case "failed": self = .failed
+        case "missed": self = .missed
+        case "skipped": self = .skipped
+        case "interrupted": self = .interrupted
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .waiting: return "waiting"
+        case .running: return "running"
+        case .done: return "done"
+        case .failed: return "failed"
+        case .missed: return "missed"
+        case .skipped: return "skipped"
+        case .interrupted: return "interrupted"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public typealias OnMiss = JsonValue
+
+public enum Overlap: RawRepresentable, Codable, Hashable, Sendable {
+    case skip
+    case queue
+    case allow
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [Overlap] = [.skip, .queue, .allow]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "skip": self = .skip
+        case "queue": self = .queue
+        case "allow": self = .allow
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .skip: return "skip"
+        case .queue: return "queue"
+        case .allow: return "allow"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
     }
 }
 
@@ -3503,6 +3791,170 @@ public enum SandboxStateKind: RawRepresentable, Codable, Hashable, Sendable {
     }
 }
 
+public enum Schedule: Codable, Hashable, Sendable {
+    case at(ScheduleAt)
+    case every(ScheduleEvery)
+    case cron(ScheduleCron)
+    /// A type that is newer than these models, kept whole.
+    case unknown(kind: String, raw: JsonValue)
+
+    private enum Discriminator: String, CodingKey { case value = "kind" }
+
+    public init(from decoder: any Decoder) throws {
+        let value = try decoder.container(keyedBy: Discriminator.self).decode(String.self, forKey: .value)
+        switch value {
+        case "at": self = .at(try ScheduleAt(from: decoder))
+        case "every": self = .every(try ScheduleEvery(from: decoder))
+        case "cron": self = .cron(try ScheduleCron(from: decoder))
+        default: self = .unknown(kind: value, raw: try JsonValue(from: decoder))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .at(let frame): try frame.encode(to: encoder)
+        case .every(let frame): try frame.encode(to: encoder)
+        case .cron(let frame): try frame.encode(to: encoder)
+        case .unknown(_, let raw): try raw.encode(to: encoder)
+        }
+    }
+}
+
+public struct ScheduleAt: Codable, Hashable, Sendable {
+    public let kind: String
+    public let at: Int
+
+    public init(
+        kind: String = "at",
+        at: Int
+    ) {
+        self.kind = kind
+        self.at = at
+    }
+}
+
+public struct ScheduleEvery: Codable, Hashable, Sendable {
+    public let kind: String
+    public let everyMs: IntervalMs
+    public let anchorAt: Int?
+
+    public init(
+        kind: String = "every",
+        everyMs: IntervalMs,
+        anchorAt: Int? = nil
+    ) {
+        self.kind = kind
+        self.everyMs = everyMs
+        self.anchorAt = anchorAt
+    }
+}
+
+public struct ScheduleCron: Codable, Hashable, Sendable {
+    public let kind: String
+    public let cron: CronText
+    public let tz: TimeZone?
+
+    public init(
+        kind: String = "cron",
+        cron: CronText,
+        tz: TimeZone? = nil
+    ) {
+        self.kind = kind
+        self.cron = cron
+        self.tz = tz
+    }
+}
+
+public enum ScheduleWish: Codable, Hashable, Sendable {
+    case at(ScheduleWishAt)
+    case in_(ScheduleWishIn)
+    case every(ScheduleWishEvery)
+    case cron(ScheduleWishCron)
+    /// A type that is newer than these models, kept whole.
+    case unknown(kind: String, raw: JsonValue)
+
+    private enum Discriminator: String, CodingKey { case value = "kind" }
+
+    public init(from decoder: any Decoder) throws {
+        let value = try decoder.container(keyedBy: Discriminator.self).decode(String.self, forKey: .value)
+        switch value {
+        case "at": self = .at(try ScheduleWishAt(from: decoder))
+        case "in": self = .in_(try ScheduleWishIn(from: decoder))
+        case "every": self = .every(try ScheduleWishEvery(from: decoder))
+        case "cron": self = .cron(try ScheduleWishCron(from: decoder))
+        default: self = .unknown(kind: value, raw: try JsonValue(from: decoder))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .at(let frame): try frame.encode(to: encoder)
+        case .in_(let frame): try frame.encode(to: encoder)
+        case .every(let frame): try frame.encode(to: encoder)
+        case .cron(let frame): try frame.encode(to: encoder)
+        case .unknown(_, let raw): try raw.encode(to: encoder)
+        }
+    }
+}
+
+public struct ScheduleWishAt: Codable, Hashable, Sendable {
+    public let kind: String
+    public let at: Int
+
+    public init(
+        kind: String = "at",
+        at: Int
+    ) {
+        self.kind = kind
+        self.at = at
+    }
+}
+
+public struct ScheduleWishIn: Codable, Hashable, Sendable {
+    public let kind: String
+    public let delayMs: Int
+
+    public init(
+        kind: String = "in",
+        delayMs: Int
+    ) {
+        self.kind = kind
+        self.delayMs = delayMs
+    }
+}
+
+public struct ScheduleWishEvery: Codable, Hashable, Sendable {
+    public let kind: String
+    public let everyMs: IntervalMs
+    public let anchorAt: Int?
+
+    public init(
+        kind: String = "every",
+        everyMs: IntervalMs,
+        anchorAt: Int? = nil
+    ) {
+        self.kind = kind
+        self.everyMs = everyMs
+        self.anchorAt = anchorAt
+    }
+}
+
+public struct ScheduleWishCron: Codable, Hashable, Sendable {
+    public let kind: String
+    public let cron: CronText
+    public let tz: TimeZone?
+
+    public init(
+        kind: String = "cron",
+        cron: CronText,
+        tz: TimeZone? = nil
+    ) {
+        self.kind = kind
+        self.cron = cron
+        self.tz = tz
+    }
+}
+
 public typealias ScopeList = [Scope]
 
 public struct Session: Codable, Hashable, Sendable {
@@ -3802,6 +4254,8 @@ public enum ThinkingLevel: RawRepresentable, Codable, Hashable, Sendable {
         try container.encode(rawValue)
     }
 }
+
+public typealias TimeZone = String
 
 public struct Token: Codable, Hashable, Sendable {
     public let id: String
@@ -7615,6 +8069,555 @@ public struct HooksTraceResult: Codable, Hashable, Sendable {
     }
 }
 
+/// `cron.list`: List jobs, newest first, a page at a time. Without `state`, those that are active or paused.
+public struct CronListParams: Codable, Hashable, Sendable {
+    public let limit: Int?
+    public let cursor: String?
+    public let state: CronListParamsState?
+    public let sessionKey: SessionKey?
+    public let owner: String?
+    public let tag: JobTag?
+
+    public init(
+        limit: Int? = nil,
+        cursor: String? = nil,
+        state: CronListParamsState? = nil,
+        sessionKey: SessionKey? = nil,
+        owner: String? = nil,
+        tag: JobTag? = nil
+    ) {
+        self.limit = limit
+        self.cursor = cursor
+        self.state = state
+        self.sessionKey = sessionKey
+        self.owner = owner
+        self.tag = tag
+    }
+}
+
+public enum CronListParamsState: RawRepresentable, Codable, Hashable, Sendable {
+    case active
+    case paused
+    case finished
+    case all
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [CronListParamsState] = [.active, .paused, .finished, .all]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "active": self = .active
+        case "paused": self = .paused
+        case "finished": self = .finished
+        case "all": self = .all
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .active: return "active"
+        case .paused: return "paused"
+        case .finished: return "finished"
+        case .all: return "all"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct CronListResult: Codable, Hashable, Sendable {
+    public let jobs: [Job]
+    public let nextCursor: String?
+
+    public init(
+        jobs: [Job],
+        nextCursor: String? = nil
+    ) {
+        self.jobs = jobs
+        self.nextCursor = nextCursor
+    }
+}
+
+/// `cron.get`: Read one job.
+public struct CronGetParams: Codable, Hashable, Sendable {
+    public let id: String
+
+    public init(
+        id: String
+    ) {
+        self.id = id
+    }
+}
+
+public struct CronGetResult: Codable, Hashable, Sendable {
+    public let job: Job
+
+    public init(
+        job: Job
+    ) {
+        self.job = job
+    }
+}
+
+/// `cron.add`: Let the agent work at a later time: once, every so often, or as a cron expression says.
+public struct CronAddParams: Codable, Hashable, Sendable {
+    public let name: JobName?
+    public let session: JobSession
+    public let schedule: ScheduleWish
+    public let message: JobMessage
+    public let onMiss: OnMiss?
+    public let overlap: Overlap?
+    public let delivery: CronAddParamsDelivery?
+    public let retry: JobRetry?
+    public let tag: JobTag?
+    public let idempotencyKey: String?
+
+    public init(
+        name: JobName? = nil,
+        session: JobSession,
+        schedule: ScheduleWish,
+        message: JobMessage,
+        onMiss: OnMiss? = nil,
+        overlap: Overlap? = nil,
+        delivery: CronAddParamsDelivery? = nil,
+        retry: JobRetry? = nil,
+        tag: JobTag? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.name = name
+        self.session = session
+        self.schedule = schedule
+        self.message = message
+        self.onMiss = onMiss
+        self.overlap = overlap
+        self.delivery = delivery
+        self.retry = retry
+        self.tag = tag
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public enum CronAddParamsDelivery: RawRepresentable, Codable, Hashable, Sendable {
+    case announce
+    case none
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [CronAddParamsDelivery] = [.announce, .none]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "announce": self = .announce
+        case "none": self = .none
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .announce: return "announce"
+        case .none: return "none"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct CronAddResult: Codable, Hashable, Sendable {
+    public let job: Job
+
+    public init(
+        job: Job
+    ) {
+        self.job = job
+    }
+}
+
+/// `cron.update`: Change a job. With a new schedule, what is due next is worked out anew from now on.
+public struct CronUpdateParams: Codable, Hashable, Sendable {
+    public let id: String
+    public let name: JobName?
+    public let session: JobSession?
+    public let schedule: ScheduleWish?
+    public let message: JobMessage?
+    public let onMiss: OnMiss?
+    public let overlap: Overlap?
+    public let delivery: CronUpdateParamsDelivery?
+    public let retry: Nullable<JobRetry>?
+    public let tag: Nullable<JobTag>?
+    public let idempotencyKey: String?
+
+    public init(
+        id: String,
+        name: JobName? = nil,
+        session: JobSession? = nil,
+        schedule: ScheduleWish? = nil,
+        message: JobMessage? = nil,
+        onMiss: OnMiss? = nil,
+        overlap: Overlap? = nil,
+        delivery: CronUpdateParamsDelivery? = nil,
+        retry: Nullable<JobRetry>? = nil,
+        tag: Nullable<JobTag>? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.session = session
+        self.schedule = schedule
+        self.message = message
+        self.onMiss = onMiss
+        self.overlap = overlap
+        self.delivery = delivery
+        self.retry = retry
+        self.tag = tag
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public enum CronUpdateParamsDelivery: RawRepresentable, Codable, Hashable, Sendable {
+    case announce
+    case none
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [CronUpdateParamsDelivery] = [.announce, .none]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "announce": self = .announce
+        case "none": self = .none
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .announce: return "announce"
+        case .none: return "none"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct CronUpdateResult: Codable, Hashable, Sendable {
+    public let job: Job
+
+    public init(
+        job: Job
+    ) {
+        self.job = job
+    }
+}
+
+/// `cron.remove`: Remove a job. A turn of it that runs goes on; what became of it can still be read for a while.
+public struct CronRemoveParams: Codable, Hashable, Sendable {
+    public let id: String
+    public let idempotencyKey: String?
+
+    public init(
+        id: String,
+        idempotencyKey: String? = nil
+    ) {
+        self.id = id
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct CronRemoveResult: Codable, Hashable, Sendable {
+    public let id: String
+    public let removed: Bool
+
+    public init(
+        id: String,
+        removed: Bool = true
+    ) {
+        self.id = id
+        self.removed = removed
+    }
+}
+
+/// `cron.run`: Run a job now, beside its schedule; its rule for overlaps holds.
+public struct CronRunParams: Codable, Hashable, Sendable {
+    public let id: String
+    public let idempotencyKey: String?
+
+    public init(
+        id: String,
+        idempotencyKey: String? = nil
+    ) {
+        self.id = id
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct CronRunResult: Codable, Hashable, Sendable {
+    public let job: Job
+    public let occurrence: Occurrence
+
+    public init(
+        job: Job,
+        occurrence: Occurrence
+    ) {
+        self.job = job
+        self.occurrence = occurrence
+    }
+}
+
+/// `cron.pause`: Let a job rest: nothing of it is due until it is resumed.
+public struct CronPauseParams: Codable, Hashable, Sendable {
+    public let id: String
+    public let idempotencyKey: String?
+
+    public init(
+        id: String,
+        idempotencyKey: String? = nil
+    ) {
+        self.id = id
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct CronPauseResult: Codable, Hashable, Sendable {
+    public let job: Job
+
+    public init(
+        job: Job
+    ) {
+        self.job = job
+    }
+}
+
+/// `cron.resume`: Go on with a job that rests. What would have been due meanwhile is not made up for.
+public struct CronResumeParams: Codable, Hashable, Sendable {
+    public let id: String
+    public let idempotencyKey: String?
+
+    public init(
+        id: String,
+        idempotencyKey: String? = nil
+    ) {
+        self.id = id
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct CronResumeResult: Codable, Hashable, Sendable {
+    public let job: Job
+
+    public init(
+        job: Job
+    ) {
+        self.job = job
+    }
+}
+
+/// `cron.history`: What became of each time that a job was due, latest first; without a job, of all jobs.
+public struct CronHistoryParams: Codable, Hashable, Sendable {
+    public let limit: Int?
+    public let cursor: String?
+    public let id: String?
+    public let state: CronHistoryParamsState?
+
+    public init(
+        limit: Int? = nil,
+        cursor: String? = nil,
+        id: String? = nil,
+        state: CronHistoryParamsState? = nil
+    ) {
+        self.limit = limit
+        self.cursor = cursor
+        self.id = id
+        self.state = state
+    }
+}
+
+public enum CronHistoryParamsState: RawRepresentable, Codable, Hashable, Sendable {
+    case waiting
+    case running
+    case done
+    case failed
+    case missed
+    case skipped
+    case interrupted
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [CronHistoryParamsState] = [.waiting, .running, .done, .failed, .missed, .skipped, .interrupted]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "waiting": self = .waiting
+        case "running": self = .running
+        case "done": self = .done
+        case "failed": self = .failed
+        case "missed": self = .missed
+        case "skipped": self = .skipped
+        case "interrupted": self = .interrupted
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .waiting: return "waiting"
+        case .running: return "running"
+        case .done: return "done"
+        case .failed: return "failed"
+        case .missed: return "missed"
+        case .skipped: return "skipped"
+        case .interrupted: return "interrupted"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct CronHistoryResult: Codable, Hashable, Sendable {
+    public let occurrences: [CronHistoryResultOccurrencesItem]
+    public let nextCursor: String?
+
+    public init(
+        occurrences: [CronHistoryResultOccurrencesItem],
+        nextCursor: String? = nil
+    ) {
+        self.occurrences = occurrences
+        self.nextCursor = nextCursor
+    }
+}
+
+public struct CronHistoryResultOccurrencesItem: Codable, Hashable, Sendable {
+    public let jobId: String
+    public let dueAt: Int
+    public let state: CronHistoryResultOccurrencesItemState
+    public let reason: String?
+    public let sessionKey: SessionKey?
+    public let runId: String?
+    public let attempt: Int
+    public let manual: Bool?
+    public let count: Int?
+    public let until: Int?
+    public let retryAt: Int?
+    public let startedAt: Int?
+    public let endedAt: Int?
+    public let jobName: JobName?
+
+    public init(
+        jobId: String,
+        dueAt: Int,
+        state: CronHistoryResultOccurrencesItemState,
+        reason: String? = nil,
+        sessionKey: SessionKey? = nil,
+        runId: String? = nil,
+        attempt: Int,
+        manual: Bool? = nil,
+        count: Int? = nil,
+        until: Int? = nil,
+        retryAt: Int? = nil,
+        startedAt: Int? = nil,
+        endedAt: Int? = nil,
+        jobName: JobName? = nil
+    ) {
+        self.jobId = jobId
+        self.dueAt = dueAt
+        self.state = state
+        self.reason = reason
+        self.sessionKey = sessionKey
+        self.runId = runId
+        self.attempt = attempt
+        self.manual = manual
+        self.count = count
+        self.until = until
+        self.retryAt = retryAt
+        self.startedAt = startedAt
+        self.endedAt = endedAt
+        self.jobName = jobName
+    }
+}
+
+public enum CronHistoryResultOccurrencesItemState: RawRepresentable, Codable, Hashable, Sendable {
+    case waiting
+    case running
+    case done
+    case failed
+    case missed
+    case skipped
+    case interrupted
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [CronHistoryResultOccurrencesItemState] = [.waiting, .running, .done, .failed, .missed, .skipped, .interrupted]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "waiting": self = .waiting
+        case "running": self = .running
+        case "done": self = .done
+        case "failed": self = .failed
+        case "missed": self = .missed
+        case "skipped": self = .skipped
+        case "interrupted": self = .interrupted
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .waiting: return "waiting"
+        case .running: return "running"
+        case .done: return "done"
+        case .failed: return "failed"
+        case .missed: return "missed"
+        case .skipped: return "skipped"
+        case .interrupted: return "interrupted"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
 /// `connect.challenge`: Sent when a socket opens: the nonce that a device signs.
 public struct ConnectChallengeEvent: Codable, Hashable, Sendable {
     public let nonce: String
@@ -8047,6 +9050,66 @@ public struct HooksTracedEvent: Codable, Hashable, Sendable {
     ) {
         self.sessionKey = sessionKey
         self.seq = seq
+    }
+}
+
+/// `cron`: A job was added, changed or removed, or one of its occurrences has begun, waits or has ended.
+public struct CronEvent: Codable, Hashable, Sendable {
+    public let kind: CronEventKind
+    public let job: Job
+    public let occurrence: Occurrence?
+    public let sessionKey: SessionKey?
+
+    public init(
+        kind: CronEventKind,
+        job: Job,
+        occurrence: Occurrence? = nil,
+        sessionKey: SessionKey? = nil
+    ) {
+        self.kind = kind
+        self.job = job
+        self.occurrence = occurrence
+        self.sessionKey = sessionKey
+    }
+}
+
+public enum CronEventKind: RawRepresentable, Codable, Hashable, Sendable {
+    case added
+    case updated
+    case removed
+    case occurrence
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [CronEventKind] = [.added, .updated, .removed, .occurrence]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "added": self = .added
+        case "updated": self = .updated
+        case "removed": self = .removed
+        case "occurrence": self = .occurrence
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .added: return "added"
+        case .updated: return "updated"
+        case .removed: return "removed"
+        case .occurrence: return "occurrence"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
     }
 }
 
@@ -8547,6 +9610,60 @@ public enum GatewayMethods {
         public typealias Result = HooksTraceResult
         public static let name = "hooks.trace"
     }
+    /// List jobs, newest first, a page at a time. Without `state`, those that are active or paused.
+    public enum CronList: GatewayMethod {
+        public typealias Params = CronListParams
+        public typealias Result = CronListResult
+        public static let name = "cron.list"
+    }
+    /// Read one job.
+    public enum CronGet: GatewayMethod {
+        public typealias Params = CronGetParams
+        public typealias Result = CronGetResult
+        public static let name = "cron.get"
+    }
+    /// Let the agent work at a later time: once, every so often, or as a cron expression says.
+    public enum CronAdd: GatewayMethod {
+        public typealias Params = CronAddParams
+        public typealias Result = CronAddResult
+        public static let name = "cron.add"
+    }
+    /// Change a job. With a new schedule, what is due next is worked out anew from now on.
+    public enum CronUpdate: GatewayMethod {
+        public typealias Params = CronUpdateParams
+        public typealias Result = CronUpdateResult
+        public static let name = "cron.update"
+    }
+    /// Remove a job. A turn of it that runs goes on; what became of it can still be read for a while.
+    public enum CronRemove: GatewayMethod {
+        public typealias Params = CronRemoveParams
+        public typealias Result = CronRemoveResult
+        public static let name = "cron.remove"
+    }
+    /// Run a job now, beside its schedule; its rule for overlaps holds.
+    public enum CronRun: GatewayMethod {
+        public typealias Params = CronRunParams
+        public typealias Result = CronRunResult
+        public static let name = "cron.run"
+    }
+    /// Let a job rest: nothing of it is due until it is resumed.
+    public enum CronPause: GatewayMethod {
+        public typealias Params = CronPauseParams
+        public typealias Result = CronPauseResult
+        public static let name = "cron.pause"
+    }
+    /// Go on with a job that rests. What would have been due meanwhile is not made up for.
+    public enum CronResume: GatewayMethod {
+        public typealias Params = CronResumeParams
+        public typealias Result = CronResumeResult
+        public static let name = "cron.resume"
+    }
+    /// What became of each time that a job was due, latest first; without a job, of all jobs.
+    public enum CronHistory: GatewayMethod {
+        public typealias Params = CronHistoryParams
+        public typealias Result = CronHistoryResult
+        public static let name = "cron.history"
+    }
 }
 
 /// An event with its typed payload; one that is newer than these models is kept whole.
@@ -8566,6 +9683,7 @@ public enum GatewayEvent: Hashable, Sendable {
     case approvalResolved(ApprovalResolvedEvent)
     case actionRequired(ActionRequiredEvent)
     case hooksTraced(HooksTracedEvent)
+    case cron(CronEvent)
     case devicePairRequested(DevicePairRequestedEvent)
     case devicePairResolved(DevicePairResolvedEvent)
     case unknown(EventFrame)
@@ -8588,6 +9706,7 @@ public enum GatewayEvent: Hashable, Sendable {
         case "approval.resolved": self = .approvalResolved(try payload.decode(ApprovalResolvedEvent.self))
         case "action.required": self = .actionRequired(try payload.decode(ActionRequiredEvent.self))
         case "hooks.traced": self = .hooksTraced(try payload.decode(HooksTracedEvent.self))
+        case "cron": self = .cron(try payload.decode(CronEvent.self))
         case "device.pair.requested": self = .devicePairRequested(try payload.decode(DevicePairRequestedEvent.self))
         case "device.pair.resolved": self = .devicePairResolved(try payload.decode(DevicePairResolvedEvent.self))
         default: self = .unknown(frame)

@@ -202,6 +202,8 @@ function retentionOf(tables: Readonly<Record<string, number>>): string[] {
     approvals: `until answered or expired, then for ${hours(limits.approvalRetentionMs.value)}`,
     approval_rules: 'until taken back',
     usage: `one row per session, model and day, for ${hours(limits.usageRetentionMs.value)}`,
+    jobs: `until somebody removes them, finished ones for ${hours(limits.occurrenceRetentionMs.value)}`,
+    occurrences: hours(limits.occurrenceRetentionMs.value),
     retired_sessions: hours(limits.transcriptRetentionMs.value),
     plugin_state: `with their session, ${limits.pluginStateTotalBytes.value} bytes per plugin in each`,
     injections: `${limits.pluginInjections.value} that wait per session and plugin, told ones with their run`,

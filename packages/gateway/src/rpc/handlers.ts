@@ -4,6 +4,7 @@ import { accessHandlers } from './methods/access.ts';
 import { agentHandlers } from './methods/agents.ts';
 import { chatHandlers } from './methods/chat.ts';
 import { pluginHandlers } from './methods/plugins.ts';
+import { scheduleHandlers } from './methods/schedules.ts';
 import { sessionHandlers } from './methods/sessions.ts';
 import { systemHandlers } from './methods/system.ts';
 import { traceHandlers } from './methods/trace.ts';
@@ -18,4 +19,5 @@ export const handlers: Handlers = {
   ...accessHandlers,
   ...pluginHandlers,
   ...traceHandlers,
+  ...scheduleHandlers,
 };

@@ -24,6 +24,7 @@ const KEPT = {
   runMs: limits.runRetentionMs.value,
   approvalMs: limits.approvalRetentionMs.value,
   transcriptMs: limits.transcriptRetentionMs.value,
+  occurrenceMs: limits.occurrenceRetentionMs.value,
   usageMs: limits.usageRetentionMs.value,
 };
 

@@ -1,12 +1,15 @@
 // Tokens, devices and pairing requests. A secret is never here, only its digest and the salt that it was derived with.
 import { voidApprovals } from './approvals.ts';
 import { appendAudit } from './audit.ts';
+import { pauseJobsOf } from './job-removal.ts';
 import { cancelQueuedOf } from './runs.ts';
 import { all, change, type Dialect, emit, one, type Operation, refuse, type Row, sql } from './sql.ts';
 import type { Device, PairingRequest, Scope, Token } from '@tenon/protocol';
 
 /** The id under which the token of the token file is kept. */
 export const SHARED_TOKEN_ID = 'shared-token-file';
+
+const REVOKED = 'The credential that made it was revoked';
 
 export interface TokenSecret {
   readonly digest: string;
@@ -75,6 +78,7 @@ export function* revokeToken(args: Actor & { id: string }, dialect: Dialect): Op
     yield* change(sql`update tokens set revoked_at = ${args.at} where id = ${args.id}`);
     yield* voidApprovals({ principal: `token:${args.id}`, at: args.at }, dialect);
     yield* cancelQueuedOf({ principal: `token:${args.id}`, at: args.at }, dialect);
+    yield* pauseJobsOf({ owner: `token:${args.id}`, note: REVOKED, at: args.at }, dialect);
     yield* appendAudit({ ...args, action: 'tokens.revoke', target: args.id }, dialect);
   }
   return { record: yield* tokenById(args.id) };
@@ -195,6 +199,7 @@ export function* revokeDevice(args: Actor & { id: string }, dialect: Dialect): O
     yield* change(sql`update devices set revoked_at = ${args.at} where id = ${args.id}`);
     yield* voidApprovals({ principal: `device:${args.id}`, at: args.at }, dialect);
     yield* cancelQueuedOf({ principal: `device:${args.id}`, at: args.at }, dialect);
+    yield* pauseJobsOf({ owner: `device:${args.id}`, note: REVOKED, at: args.at }, dialect);
     yield* appendAudit({ ...args, action: 'device.revoke', target: args.id }, dialect);
   }
   return { device: yield* deviceById(args.id) };

@@ -34,6 +34,8 @@ const pagedBy: Readonly<Record<(typeof storedTables)[number], readonly string[]>
   injections: ['ord'],
   plugin_grants: ['plugin_id', 'grant_name'],
   plugin_settings: ['plugin_id'],
+  jobs: ['ord'],
+  occurrences: ['ord'],
   answers: ['principal', 'key'],
   tokens: ['id'],
   devices: ['id'],

@@ -118,6 +118,32 @@ const migrations: readonly Migration[] = [
          plugin_id text primary key, enabled integer, config text, changed_at bigint not null, changed_by text not null)`,
     ],
   },
+  {
+    name: 'schedules',
+    statements: [
+      // next_at: when it is due next; null while it rests, and when it is never due again.
+      `create table jobs (
+         ord {{serial}}, id text not null unique, name text not null, session_key text, agent_id text, schedule text not null,
+         message text not null, state text not null, note text, on_miss text not null, overlap text not null, retry text,
+         delivery text not null, owner text not null, tag text, keep integer not null, next_at bigint, revision bigint not null,
+         created_at bigint not null, updated_at bigint not null, finished_at bigint)`,
+      `create index jobs_due on jobs (next_at, ord) where next_at is not null`,
+      `create index jobs_unfinished on jobs (ord) where state <> 'finished'`,
+      `create index jobs_by_owner on jobs (owner, state)`,
+      `create index jobs_by_session on jobs (session_key, state) where session_key is not null`,
+      `create index jobs_by_end on jobs (finished_at) where finished_at is not null`,
+      // wake_at: when one that waits is looked at. covers, until: several that were missed in a row.
+      `create table occurrences (
+         ord {{serial}}, job_id text not null, due_at bigint not null, state text not null, reason text, session_key text, run_id text,
+         attempt integer not null, manual integer not null, covers bigint not null, until bigint, wake_at bigint, started_at bigint,
+         ended_at bigint, unique (job_id, due_at))`,
+      `create index occurrences_in_order on occurrences (job_id, ord)`,
+      `create index occurrences_open on occurrences (job_id, due_at) where state in ('waiting', 'running')`,
+      `create index occurrences_waking on occurrences (wake_at, ord) where wake_at is not null`,
+      `create index occurrences_by_run on occurrences (run_id) where state = 'running'`,
+      `create index occurrences_by_end on occurrences (ended_at) where ended_at is not null`,
+    ],
+  },
 ];
 
 export const schemaVersion = migrations.length;
@@ -138,6 +164,8 @@ export const storedTables = [
   'injections',
   'plugin_grants',
   'plugin_settings',
+  'jobs',
+  'occurrences',
   'answers',
   'tokens',
   'devices',
@@ -155,6 +183,8 @@ export const numberedTables = [
   'approvals',
   'approval_rules',
   'injections',
+  'jobs',
+  'occurrences',
 ] as const satisfies readonly (typeof storedTables)[number][];
 
 const dialectText: Record<Dialect, Record<string, string>> = {

@@ -37,6 +37,9 @@ import { forkSession, importEntries } from './entry-copies.ts';
 import { exportEntries, getEntry, lastAnswerOf, readPath, readTree } from './entry-reads.ts';
 import { countInjections, enqueueInjection, injectionsOfRun, listInjections, removeInjections } from './injections.ts';
 import { continueRun, endAndWake, handleAndWake, listWaiting, wakeSession } from './continuations.ts';
+import { removeJob, removeJobsOf } from './job-removal.ts';
+import { addJob, getJob, listJobs, listOccurrences, pauseJob, resumeJob, updateJob } from './jobs.ts';
+import { claimDue, listDue, nextDue, runNow, startWaiting } from './occurrences.ts';
 import { commitAction } from './plugin-actions.ts';
 import { askForPlugin } from './plugin-questions.ts';
 import { commitState, getState, listStates, putState, removeState, snapshotOf, statesOfSession } from './plugin-state.ts';
@@ -79,6 +82,15 @@ export const writes = {
   'pluginState.commit': commitState,
   'injections.enqueue': enqueueInjection,
   'injections.remove': removeInjections,
+  'jobs.add': addJob,
+  'jobs.update': updateJob,
+  'jobs.pause': pauseJob,
+  'jobs.resume': resumeJob,
+  'jobs.remove': removeJob,
+  'jobs.removeOf': removeJobsOf,
+  'jobs.claim': claimDue,
+  'jobs.runNow': runNow,
+  'jobs.startWaiting': startWaiting,
   'plugins.act': commitAction,
   'plugins.grant': grantPlugin,
   'plugins.revokeGrant': revokeGrant,
@@ -130,6 +142,11 @@ export const reads = {
   'injections.counts': countInjections,
   'injections.ofRun': injectionsOfRun,
   'injections.sessions': listWaiting,
+  'jobs.get': getJob,
+  'jobs.list': listJobs,
+  'jobs.due': listDue,
+  'jobs.nextDue': nextDue,
+  'jobs.history': listOccurrences,
   'plugins.grants': listGrants,
   'plugins.settings': listSettings,
   'tokens.find': findToken,
@@ -158,6 +175,9 @@ export const makesRoom: ReadonlySet<WriteName> = new Set<WriteName>([
   'runs.cancelQueued',
   'pluginState.remove',
   'injections.remove',
+  'jobs.pause',
+  'jobs.remove',
+  'jobs.removeOf',
   'plugins.revokeGrant',
   'plugins.setEnabled',
   'plugins.forget',

@@ -2,6 +2,7 @@
 // is in the audit log; the values of a configuration are not.
 import { voidApprovals } from './approvals.ts';
 import { appendAudit } from './audit.ts';
+import { removeJobsOf } from './job-removal.ts';
 import { all, change, type Dialect, joinSql, one, type Operation, refuse, type Row, sql } from './sql.ts';
 import type { JsonObject } from '@tenon/protocol';
 
@@ -131,7 +132,7 @@ export function* forgetPlugin(
     select session_key from plugin_state where plugin_id = ${pluginId}
     union select session_key from injections where plugin_id = ${pluginId}
     order by session_key limit ${SESSIONS_AT_ONCE}`);
-  const details = { states: 0, injections: 0, decisions: 0 };
+  const details = { states: 0, injections: 0, jobs: 0, decisions: 0 };
   if (rows.length > 0) {
     const keys = joinSql(
       rows.map((row) => sql`${row.session_key}`),
@@ -142,6 +143,8 @@ export function* forgetPlugin(
     details.states = yield* change(sql`delete from plugin_state where plugin_id = ${pluginId} and session_key in (${keys})`);
     details.injections = yield* change(sql`delete from injections where plugin_id = ${pluginId} and session_key in (${keys})`);
   }
+  const jobs = yield* removeJobsOf({ owner: `plugin:${pluginId}`, reason: 'The plugin that made it was switched off', at }, dialect);
+  details.jobs = jobs.removed;
   // Nobody waits for the answer any more.
   yield* voidApprovals({ ofPlugin: pluginId, at }, dialect);
   if (!args.keepDecisions) {
@@ -150,7 +153,7 @@ export function* forgetPlugin(
   }
   if (Object.values(details).some((removed) => removed > 0))
     yield* appendAudit({ actor: by, action: 'plugins.forget', target: pluginId, details, at }, dialect);
-  return { states: details.states, injections: details.injections, more: rows.length === SESSIONS_AT_ONCE };
+  return { states: details.states, injections: details.injections, more: rows.length === SESSIONS_AT_ONCE || jobs.more };
 }
 
 function toGrant(row: Row): PluginGrant {

@@ -1,6 +1,7 @@
 // What is kept how long. Each row is a bound that `doctor` shows and one bounded step of the sweep.
 import { trimAudit } from './audit.ts';
 import { storedTables } from './migrations.ts';
+import { sweepOccurrences } from './occurrences.ts';
 import { all, change, type Dialect, emit, joinSql, one, type Operation, raw, sql } from './sql.ts';
 import { dayOf } from './usage.ts';
 
@@ -18,6 +19,8 @@ export interface Retention {
   /** After the reset that left it behind. */
   readonly transcriptMs: number;
   readonly usageMs: number;
+  /** After it has ended. */
+  readonly occurrenceMs: number;
 }
 
 /** Rows that one sweep removes from one table at most, so that nobody waits behind it. */
@@ -35,6 +38,9 @@ export interface Swept {
   readonly usage: number;
   /** Those that have expired, and those of the runs. */
   readonly injections: number;
+  readonly occurrences: number;
+  /** Finished ones. */
+  readonly jobs: number;
   /** Whether a table has more to remove. */
   readonly more: boolean;
 }
@@ -76,7 +82,8 @@ export function* sweep(args: { at: number; keep: Retention }, dialect: Dialect):
   const usage = yield* change(sql`
     delete from usage where (session_key, model, day) in (
       select session_key, model, day from usage where day < ${dayOf(at - keep.usageMs)} order by day limit ${STEP})`);
-  const steps = [answers, events, audit, runs, approvals, usage, injections.expired];
+  const schedules = yield* sweepOccurrences(at - keep.occurrenceMs, STEP);
+  const steps = [answers, events, audit, runs, approvals, usage, injections.expired, schedules.occurrences, schedules.jobs];
   return {
     answers,
     events,
@@ -87,6 +94,7 @@ export function* sweep(args: { at: number; keep: Retention }, dialect: Dialect):
     entries,
     usage,
     injections: injections.expired + injections.ofRuns,
+    ...schedules,
     more: entries > 0 || steps.some((removed) => removed === STEP),
   };
 }

@@ -7,6 +7,7 @@ import { appendOnLeaf, type DraftOf } from './entries.ts';
 import { type DrainedInjection, drainInjections, injectionsOfRun, returnInjections, tellInjections } from './injections.ts';
 import { type Content, contentOf, lockRun, requireRunning, runOver, type RunRow, toRun } from './run-row.ts';
 import { announce, insertSession, lockSession, notFound, requireSession, settleStatus, toSession } from './session-row.ts';
+import { settleOccurrences } from './settle-occurrences.ts';
 import { wordsOf } from './session-words.ts';
 import { all, change, type Dialect, one, type Operation, refuse, type Row, sql } from './sql.ts';
 import { addUsage, parseUsage, withCall } from './usage.ts';
@@ -192,6 +193,7 @@ export function* endRun(
   const [first, ...joined] = rows.toSorted((a, b) => Number(b.run_id === runId) - Number(a.run_id === runId) || a.ord - b.ord);
   if (!first) runOver(runId);
   yield* announceEnded([first, ...joined], end, at);
+  yield* settleOccurrences(scheduledIn(rows), end, at, dialect);
   yield* settleStatus(key, at, FAILURES.has(end.kind) ? 'failed' : 'idle');
   return { ended: true, run: toRun(first) };
 }
@@ -212,6 +214,7 @@ export function* cancelQueuedRuns(
     if (row) ended.push(row);
   }
   yield* announceEnded(ended, end, at);
+  yield* settleOccurrences(scheduledIn(ended), end, at, dialect);
   if (ended.length > 0) yield* settleStatus(key, at);
   return { runs: ended.map(toRun) };
 }
@@ -224,6 +227,11 @@ export function* cancelQueuedOf(args: { principal: string; at: number }, dialect
     const runIds = sent.filter((run) => run.session_key === key).map((run) => run.run_id);
     yield* cancelQueuedRuns({ key, runIds, reason: 'The credential that sent it was revoked', at: args.at }, dialect);
   }
+}
+
+/** Those that a job began. */
+function scheduledIn(rows: readonly Row[]): string[] {
+  return rows.filter((row) => row.origin === 'schedule').map((row) => row.run_id as string);
 }
 
 function* announceEnded(rows: readonly Row[], end: RunEnd, at: number): Operation<void> {

@@ -4,6 +4,7 @@ import { voidPendingOf } from './approvals.ts';
 import { appendAudit } from './audit.ts';
 import { emitChat } from './chat-events.ts';
 import { applyEffects, type PluginEffects } from './plugin-actions.ts';
+import { removeJobsIn, removePluginJobsIn } from './job-removal.ts';
 import { emptySession } from './plugin-state.ts';
 import {
   announce,
@@ -16,6 +17,7 @@ import {
   type SessionFields,
   toSession,
 } from './session-row.ts';
+import { settleOccurrences } from './settle-occurrences.ts';
 import { postgresSearch, sqliteSearch, wordsIn, wordsOf } from './session-words.ts';
 import { all, change, emit, joinSql, one, type Operation, raw, refuse, type Row, type Sql, sql, type Dialect } from './sql.ts';
 import type { Session } from '@tenon/protocol';
@@ -112,6 +114,7 @@ export function* resetSession(args: { key: string; at: number }, dialect: Dialec
     where key = ${key} and exists (select 1 from entries where session_id = ${before.session_id})`);
   yield* change(sql`update runs set session_id = ${sessionId} where session_key = ${key} and state = 'queued'`);
   yield* emptySession(before, sessionId, at);
+  yield* removePluginJobsIn(key, at, dialect);
   // As a patch does, also with a clock that went back: a session never slides towards older pages.
   const row = yield* one(sql`
     update sessions set session_id = ${sessionId}, leaf_id = null, status = case when status = 'failed' then 'idle' else status end,
@@ -131,7 +134,9 @@ export function* deleteSession(args: { key: string; at: number }, dialect: Diale
   for (const { run_id } of waiting) {
     const end = { kind: 'aborted', reason: 'The session was deleted' } as const;
     yield* emitChat({ sessionKey: key, kind: 'ended', runId: run_id, end }, at);
+    yield* settleOccurrences([run_id], end, at, dialect);
   }
+  yield* removeJobsIn(key, at, dialect);
   yield* change(sql`
     delete from entries where session_id = ${session_id} or session_id in (select session_id from retired_sessions where session_key = ${key})`);
   yield* change(sql`delete from calls where session_id = ${session_id}`);

@@ -1,0 +1,131 @@
+// The rows of jobs and of their occurrences, and what is told of them. Locks are taken in one order: session, run, job,
+// occurrence; whoever needs only the later ones does without the earlier.
+import type { Job, JobSession, Occurrence, OnMiss, Overlap, Schedule } from '@tenon/protocol';
+import { change, type Dialect, emit, one, type Operation, refuse, type Row, sql } from './sql.ts';
+
+export interface JobRow extends Row {
+  readonly id: string;
+  readonly name: string;
+  readonly session_key: string | null;
+  readonly agent_id: string | null;
+  readonly message: string;
+  readonly state: string;
+  readonly overlap: string;
+  readonly retry: string | null;
+  readonly owner: string;
+  readonly next_at: number | null;
+  readonly revision: number;
+}
+
+export interface OccurrenceRow extends Row {
+  readonly ord: number;
+  readonly job_id: string;
+  readonly due_at: number;
+  readonly state: string;
+  readonly session_key: string | null;
+  readonly run_id: string | null;
+  readonly attempt: number;
+}
+
+export function* lockJob(id: string, dialect: Dialect): Operation<JobRow | undefined> {
+  return yield* one<JobRow>(
+    dialect === 'sqlite' ? sql`select * from jobs where id = ${id}` : sql`select * from jobs where id = ${id} for update`,
+  );
+}
+
+export function* requireJob(id: string, dialect: Dialect): Operation<JobRow> {
+  return (yield* lockJob(id, dialect)) ?? noJob(id);
+}
+
+export function noJob(id: string): never {
+  refuse('NOT_FOUND', `Cannot find job "${id}"`, { code: 'NO_JOB' });
+}
+
+/** Tells clients; `occurrence` is what has become of one time that it was due. */
+export function* announceJob(
+  kind: 'added' | 'updated' | 'removed' | 'occurrence',
+  job: JobRow,
+  at: number,
+  occurrence?: OccurrenceRow,
+): Operation<void> {
+  const sessionKey = occurrence?.session_key ?? job.session_key ?? undefined;
+  yield* emit(
+    'cron',
+    {
+      kind,
+      job: toJob(job),
+      ...(occurrence ? { occurrence: toOccurrence(occurrence) } : {}),
+      ...(sessionKey === undefined ? {} : { sessionKey }),
+    },
+    at,
+    sessionKey ?? null,
+  );
+}
+
+/** A job that is never due again and has nothing under way is finished. */
+export function* finishIfOver(job: JobRow, at: number): Operation<JobRow> {
+  if (job.state !== 'active' || job.next_at !== null) return job;
+  const open = yield* one(sql`select 1 as found from occurrences where job_id = ${job.id} and state in ('waiting', 'running') limit 1`);
+  if (open) return job;
+  const row = yield* one<JobRow>(sql`
+    update jobs set state = 'finished', finished_at = ${at}, updated_at = ${at}, revision = revision + 1 where id = ${job.id} returning *`);
+  return row ?? job;
+}
+
+/** Ends what waits of a job, because the job rests or is gone. */
+export function* endWaiting(job: JobRow, state: 'skipped' | 'interrupted', reason: string, at: number): Operation<void> {
+  for (;;) {
+    const row = yield* one<OccurrenceRow>(sql`
+      update occurrences set state = ${state}, reason = ${reason}, wake_at = null, ended_at = ${at}
+      where ord = (select ord from occurrences where job_id = ${job.id} and state = 'waiting' order by due_at limit 1) returning *`);
+    if (!row) return;
+    yield* announceJob('occurrence', job, at, row);
+  }
+}
+
+/** The job is gone; what has become of it stays for a while, and a turn of it that runs goes on. */
+export function* deleteJob(job: JobRow, reason: string, at: number): Operation<void> {
+  yield* endWaiting(job, 'interrupted', reason, at);
+  yield* change(sql`delete from jobs where id = ${job.id}`);
+  yield* announceJob('removed', job, at);
+}
+
+export function toJob(row: Row): Job {
+  const session: JobSession =
+    row.session_key === null ? { agentId: row.agent_id as string, fresh: true } : { key: row.session_key as string };
+  return {
+    id: row.id as string,
+    name: row.name as string,
+    session,
+    schedule: JSON.parse(row.schedule as string) as Schedule,
+    message: row.message as string,
+    state: row.state as Job['state'],
+    ...(row.note === null ? {} : { note: row.note as string }),
+    onMiss: JSON.parse(row.on_miss as string) as OnMiss,
+    overlap: row.overlap as Overlap,
+    ...(row.retry === null ? {} : { retry: JSON.parse(row.retry as string) as NonNullable<Job['retry']> }),
+    delivery: row.delivery as Job['delivery'],
+    owner: row.owner as string,
+    ...(row.tag === null ? {} : { tag: row.tag as string }),
+    ...(row.next_at === null ? {} : { nextAt: row.next_at as number }),
+    createdAt: row.created_at as number,
+    updatedAt: row.updated_at as number,
+  };
+}
+
+export function toOccurrence(row: Row): Occurrence {
+  return {
+    jobId: row.job_id as string,
+    dueAt: row.due_at as number,
+    state: row.state as Occurrence['state'],
+    ...(row.reason === null ? {} : { reason: row.reason as string }),
+    ...(row.session_key === null ? {} : { sessionKey: row.session_key as string }),
+    ...(row.run_id === null ? {} : { runId: row.run_id as string }),
+    attempt: row.attempt as number,
+    ...(row.manual === 1 ? { manual: true as const } : {}),
+    ...(row.until === null ? {} : { count: row.covers as number, until: row.until as number }),
+    ...(row.wake_at === null || row.attempt === 0 ? {} : { retryAt: row.wake_at as number }),
+    ...(row.started_at === null ? {} : { startedAt: row.started_at as number }),
+    ...(row.ended_at === null ? {} : { endedAt: row.ended_at as number }),
+  };
+}

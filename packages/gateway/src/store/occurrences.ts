@@ -1,0 +1,191 @@
+// What becomes of each time that a job is due. It is taken on in the commit that accepts its run and moves the job on, and it
+// ends in the commit that ends the run: so it is there once, whenever the gateway dies. The job and the time name it.
+import type { Job, Occurrence } from '@tenon/protocol';
+import { announceJob, finishIfOver, type JobRow, lockJob, type OccurrenceRow, requireJob, toJob, toOccurrence } from './job-row.ts';
+import { acceptRun, QUEUED_RUNS } from './runs.ts';
+import { lockSession } from './session-row.ts';
+import { all, type Dialect, one, type Operation, refuse, type Row, sql } from './sql.ts';
+
+/** The limit `jobsWaiting`. */
+export const JOBS_WAITING = 10;
+
+/** Times in a row that are one record. */
+export interface MissedTimes {
+  readonly dueAt: number;
+  readonly until: number;
+  readonly count: number;
+  readonly reason: string;
+}
+
+export interface DueTime {
+  readonly dueAt: number;
+  /** Of the run that it becomes. */
+  readonly runId: string;
+}
+
+/** Jobs that are due, the longest overdue first, and attempts that are. */
+export function* listDue(args: { at: number; limit: number }): Operation<{ jobs: DueJob[]; waiting: Occurrence[] }> {
+  const jobs = yield* all<JobRow>(sql`
+    select * from jobs where next_at is not null and next_at <= ${args.at} order by next_at, ord limit ${args.limit}`);
+  const waiting = yield* all(sql`
+    select * from occurrences where wake_at is not null and wake_at <= ${args.at} order by wake_at, ord limit ${args.limit}`);
+  return { jobs: jobs.map((row) => ({ job: toJob(row), revision: row.revision })), waiting: waiting.map(toOccurrence) };
+}
+
+export interface DueJob {
+  readonly job: Job;
+  readonly revision: number;
+}
+
+/** When something is due next. */
+export function* nextDue(_: object): Operation<{ at?: number }> {
+  const job = yield* one<{ at: number }>(sql`select next_at as at from jobs where next_at is not null order by next_at limit 1`);
+  const attempt = yield* one<{ at: number }>(sql`select wake_at as at from occurrences where wake_at is not null order by wake_at limit 1`);
+  const times = [job, attempt].flatMap((row) => (row ? [row.at] : []));
+  return times.length === 0 ? {} : { at: Math.min(...times) };
+}
+
+/**
+ * Takes on what is due of a job that is still as it was read, and moves it on: `missed` is recorded, `due` becomes a run, or
+ * waits, or is skipped, as the job says. `key` is the session of the run.
+ */
+export function* claimDue(
+  args: { key: string; jobId: string; revision: number; missed?: MissedTimes; due?: DueTime; nextAt: number | null; at: number },
+  dialect: Dialect,
+): Operation<{ claimed: boolean; runId?: string; occurrence?: Occurrence }> {
+  const { key, jobId, missed, due, nextAt, at } = args;
+  yield* lockSession(key, dialect);
+  const job = yield* lockJob(jobId, dialect);
+  if (job?.state !== 'active' || job.revision !== args.revision || job.next_at !== (missed ?? due)?.dueAt) return { claimed: false };
+  const moved = yield* one<JobRow>(sql`
+    update jobs set next_at = ${nextAt}, revision = revision + 1, updated_at = ${at} where id = ${jobId} returning *`);
+  if (!moved) return { claimed: false };
+  const rows: OccurrenceRow[] = [];
+  if (missed) {
+    const until = missed.count > 1 ? missed.until : null;
+    const row = yield* insertOccurrence(moved, missed.dueAt, { state: 'missed', reason: missed.reason, covers: missed.count, until, at });
+    if (row) rows.push(row);
+  }
+  const last = due ? yield* beginOccurrence(moved, key, due, false, at, dialect) : undefined;
+  if (last) rows.push(last);
+  const now = yield* finishIfOver(moved, at);
+  for (const row of rows) yield* announceJob('occurrence', now, at, row);
+  const runId = last?.run_id ?? undefined;
+  return { claimed: true, ...(runId === undefined ? {} : { runId }), ...(last ? { occurrence: toOccurrence(last) } : {}) };
+}
+
+/** Beside its schedule, because somebody asked for it. */
+export function* runNow(
+  args: { key: string; jobId: string; runId: string; at: number },
+  dialect: Dialect,
+): Operation<{ job: Job; occurrence: Occurrence }> {
+  const { key, jobId, runId, at } = args;
+  yield* lockSession(key, dialect);
+  const job = yield* requireJob(jobId, dialect);
+  const occurrence = yield* beginOccurrence(job, key, { dueAt: at, runId }, true, at, dialect);
+  if (!occurrence) refuse('CONFLICT', `Job "${jobId}" was run in this very millisecond; try again`, { code: 'OCCURRENCE_EXISTS' });
+  yield* announceJob('occurrence', job, at, occurrence);
+  return { job: toJob(job), occurrence: toOccurrence(occurrence) };
+}
+
+/** One that has waited: behind another one, or for its next attempt. Not any more, if it was taken on or ended meanwhile. */
+export function* startWaiting(
+  args: { key: string; jobId: string; dueAt: number; runId: string; at: number },
+  dialect: Dialect,
+): Operation<{ runId?: string }> {
+  const { key, jobId, dueAt, runId, at } = args;
+  yield* lockSession(key, dialect);
+  const job = yield* lockJob(jobId, dialect);
+  const row = yield* one<OccurrenceRow>(sql`
+    select * from occurrences where job_id = ${jobId} and due_at = ${dueAt} and state = 'waiting' and wake_at <= ${at}`);
+  if (!job || !row) return {};
+  const full = yield* fullSession(key);
+  const now = full
+    ? yield* one<OccurrenceRow>(sql`
+        update occurrences set state = 'skipped', reason = ${full}, wake_at = null, ended_at = ${at} where ord = ${row.ord} returning *`)
+    : yield* one<OccurrenceRow>(sql`
+        update occurrences set state = 'running', run_id = ${runId}, attempt = attempt + 1, wake_at = null,
+          started_at = coalesce(started_at, ${at})
+        where ord = ${row.ord} returning *`);
+  if (!full) yield* acceptRun(runOf(job, key, runId, at), dialect);
+  yield* announceJob('occurrence', full ? yield* finishIfOver(job, at) : job, at, now ?? row);
+  return full ? {} : { runId };
+}
+
+/** As the job's rule for overlaps says. Nothing when there is one of this time already. */
+function* beginOccurrence(
+  job: JobRow,
+  key: string,
+  due: DueTime,
+  manual: boolean,
+  at: number,
+  dialect: Dialect,
+): Operation<OccurrenceRow | undefined> {
+  const { dueAt, runId } = due;
+  const open = yield* all<{ state: string }>(sql`
+    select state from occurrences where job_id = ${job.id} and state in ('waiting', 'running') limit ${JOBS_WAITING + 2}`);
+  const place = { sessionKey: key, manual, at };
+  if (open.length > 0 && job.overlap !== 'allow') {
+    if (job.overlap === 'skip')
+      return yield* insertOccurrence(job, dueAt, { ...place, state: 'skipped', reason: 'The time before had not ended' });
+    if (open.filter(({ state }) => state === 'waiting').length >= JOBS_WAITING)
+      return yield* insertOccurrence(job, dueAt, { ...place, state: 'skipped', reason: `${JOBS_WAITING} times of it wait already` });
+    return yield* insertOccurrence(job, dueAt, { ...place, state: 'waiting', reason: 'The time before has not ended' });
+  }
+  const full = yield* fullSession(key);
+  if (full) return yield* insertOccurrence(job, dueAt, { ...place, state: 'skipped', reason: full });
+  const row = yield* insertOccurrence(job, dueAt, { ...place, state: 'running', runId });
+  if (row) yield* acceptRun(runOf(job, key, runId, at), dialect);
+  return row;
+}
+
+function* fullSession(key: string): Operation<string | undefined> {
+  const waiting = yield* one<{ n: number }>(sql`select count(*) as n from runs where session_key = ${key} and state = 'queued'`);
+  return (waiting?.n ?? 0) >= QUEUED_RUNS ? `${QUEUED_RUNS} messages wait in session "${key}" already` : undefined;
+}
+
+interface NewOccurrence {
+  readonly state: Occurrence['state'];
+  readonly reason?: string;
+  readonly sessionKey?: string;
+  readonly runId?: string;
+  readonly manual?: boolean;
+  readonly covers?: number;
+  readonly until?: number | null;
+  readonly at: number;
+}
+
+function* insertOccurrence(job: JobRow, dueAt: number, occurrence: NewOccurrence): Operation<OccurrenceRow | undefined> {
+  const { state, reason, sessionKey, runId, manual, covers, until, at } = occurrence;
+  const isOpen = state === 'running' || state === 'waiting';
+  return yield* one<OccurrenceRow>(sql`
+    insert into occurrences (job_id, due_at, state, reason, session_key, run_id, attempt, manual, covers, until, started_at, ended_at)
+    values (${job.id}, ${dueAt}, ${state}, ${reason ?? null}, ${sessionKey ?? null}, ${runId ?? null}, ${Number(state === 'running')},
+      ${Number(manual ?? false)}, ${covers ?? 1}, ${until ?? null}, ${state === 'running' ? at : null}, ${isOpen ? null : at})
+    on conflict (job_id, due_at) do nothing returning *`);
+}
+
+function runOf(job: JobRow, key: string, runId: string, at: number): Parameters<typeof acceptRun>[0] {
+  return {
+    key,
+    runId,
+    content: [{ type: 'text', text: job.message }],
+    mode: 'followup',
+    trigger: 'schedule',
+    principal: job.owner,
+    options: {},
+    ...(job.session_key === null ? { title: job.name } : {}),
+    at,
+  };
+}
+
+/** Those that have ended long ago, and finished jobs; a job that is to be kept stays. */
+export function* sweepOccurrences(before: number, step: number): Operation<{ occurrences: number; jobs: number }> {
+  const gone = yield* all<Row>(sql`
+    delete from occurrences where ord in (select ord from occurrences where ended_at < ${before} order by ended_at limit ${step})
+    returning ord`);
+  const jobs = yield* all<Row>(sql`
+    delete from jobs where ord in (select ord from jobs where finished_at < ${before} and keep = 0 order by finished_at limit ${step})
+    returning ord`);
+  return { occurrences: gone.length, jobs: jobs.length };
+}
