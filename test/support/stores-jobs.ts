@@ -2,7 +2,8 @@
 import type { Occurrence } from '@tenon/protocol';
 import type { WriteArgs } from '../../packages/gateway/src/store/operations.ts';
 import type { Store } from '../../packages/gateway/src/store/store.ts';
-import { at, key } from './stores-turns.ts';
+import { keepAll } from './stores.ts';
+import { at, completed, key, type Step } from './stores-turns.ts';
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
@@ -78,3 +79,62 @@ export async function ledger(store: Store, id?: string): Promise<Occurrence[]> {
 export async function states(store: Store, id?: string): Promise<string[]> {
   return (await ledger(store, id)).map(({ state }) => state);
 }
+
+const claimOf = (runId: string, revision: number, dueAt: number, nextAt: number | null) => ({
+  ...{ key, jobId: idOf('a'), revision, due: { dueAt, runId }, nextAt, at: dueAt },
+});
+const endOf = (runId: string, kind: 'completed' | 'failed') => ({ key, runId, end: kind === 'completed' ? completed : { kind }, at: due });
+
+/** Every operation on jobs, with what it refuses. */
+export const jobScript: readonly Step[] = [
+  ['write', 'jobs.add', job('a', { overlap: 'queue', retry: { attempts: 2, backoffMs: 1_000 }, onMiss: { within: HOUR } })],
+  ['write', 'jobs.add', job('a')],
+  ['write', 'jobs.add', job('unknown-session', {}, { mustExist: true })],
+  ['write', 'jobs.add', once('b', { session: { agentId: 'main', fresh: true }, tag: 'tag' }, { owner: 'plugin:one', keep: true })],
+  ['read', 'jobs.get', { id: idOf('a') }],
+  ['read', 'jobs.get', { id: idOf('none') }],
+  ['read', 'jobs.due', { at: due - 1, limit: 5 }],
+  ['read', 'jobs.due', { at: due, limit: 5 }],
+  ['read', 'jobs.nextDue', {}],
+  ['write', 'jobs.claim', claimOf('early', 1, due - 1, due)],
+  ['write', 'jobs.claim', claimOf('old', 0, due, due + MINUTE)],
+  ['write', 'jobs.claim', claimOf('c1', 1, due, due + MINUTE)],
+  ['write', 'jobs.claim', claimOf('c1', 1, due, due + MINUTE)],
+  ['write', 'jobs.claim', claimOf('c2', 2, due + MINUTE, due + 2 * MINUTE)],
+  [
+    'write',
+    'jobs.claim',
+    {
+      ...{ key, jobId: idOf('a'), revision: 3, nextAt: due + HOUR, at: due + 9 * MINUTE },
+      missed: { dueAt: due + 2 * MINUTE, until: due + 9 * MINUTE, count: 8, reason: 'late' },
+    },
+  ],
+  ['write', 'runs.end', endOf('c1', 'failed')],
+  ['read', 'jobs.due', { at: due + DAY, limit: 5 }],
+  ['write', 'jobs.startWaiting', { key, jobId: idOf('a'), dueAt: due, runId: 'c1-again', at: due + 1_000 }],
+  ['write', 'jobs.startWaiting', { key, jobId: idOf('a'), dueAt: due, runId: 'c1-twice', at: due + 1_000 }],
+  ['write', 'runs.end', endOf('c1-again', 'failed')],
+  ['write', 'jobs.startWaiting', { key, jobId: idOf('a'), dueAt: due + MINUTE, runId: 'c2', at: due }],
+  ['write', 'runs.end', endOf('c2', 'completed')],
+  ['write', 'jobs.runNow', { key, jobId: idOf('a'), runId: 'now', at: due + 5 }],
+  ['write', 'jobs.runNow', { key, jobId: idOf('none'), runId: 'never', at: due + 5 }],
+  ['write', 'jobs.pause', { id: idOf('a'), note: 'why', at: due }],
+  ['write', 'jobs.pause', { id: idOf('a'), at: due }],
+  ['write', 'jobs.update', { id: idOf('a'), fields: { message: 'other', retry: null, tag: 'new' }, at: due }],
+  ['write', 'jobs.update', { id: idOf('none'), fields: {}, at: due }],
+  ['write', 'jobs.resume', { id: idOf('a'), nextAt: due + DAY, at: due }],
+  ['write', 'jobs.resume', { id: idOf('a'), nextAt: null, at: due }],
+  ['write', 'jobs.update', { id: idOf('a'), fields: { schedule: { kind: 'at', at: due + DAY } }, nextAt: due + DAY, at: due }],
+  ['read', 'jobs.list', { limit: 5 }],
+  ['read', 'jobs.list', { limit: 5, state: 'active', sessionKey: key, owner: 'token:asker', tag: 'new' }],
+  ['read', 'jobs.list', { limit: 5, cursor: 'none' }],
+  ['read', 'jobs.history', { limit: 9 }],
+  ['read', 'jobs.history', { limit: 9, id: idOf('a'), state: 'missed' }],
+  ['write', 'jobs.removeOf', { owner: 'plugin:one', tag: 'other', at: due }],
+  ['write', 'jobs.removeOf', { owner: 'plugin:one', tag: 'tag', reason: 'gone', at: due }],
+  ['write', 'jobs.remove', { id: idOf('a'), at: due }],
+  ['write', 'jobs.remove', { id: idOf('a'), at: due }],
+  ['read', 'stream.read', { after: 0, limit: 1_000 }],
+  ['write', 'retention.sweep', { at: due + HOUR, keep: { ...keepAll, occurrenceMs: 0 } }],
+  ['read', 'tables.count', {}],
+];

@@ -284,6 +284,8 @@ export async function startGateway({
     closing(startUpkeep({ home, store, clock, log, health, connections, events: hub }), (upkeep) => upkeep.stop());
     await turns.resume();
     await agents.wake.resume();
+    const { scheduler } = agents;
+    scheduler.start();
     agents.hooks.run('gateway_start', { port: running.port });
     registerGauges(metrics, { store, clock, health, connections, events: hub, startedAt });
 
@@ -310,7 +312,9 @@ export async function startGateway({
       // Also lets the answer of `gateway.shutdown` itself leave.
       const budgetMs = configService.settings['gateway.shutdownBudgetMs'];
       await Promise.race([
-        Promise.all([turns.park(budgetMs / 2), running.drain()]).then(() => new Promise((resolve) => setImmediate(resolve))),
+        Promise.all([scheduler.stop(), turns.park(budgetMs / 2), running.drain()]).then(
+          () => new Promise((resolve) => setImmediate(resolve)),
+        ),
         spent.promise,
       ]);
       const stopRecord = { actor: 'gateway', action: 'gateway.stop', target: 'gateway', details: { reason }, at: clock.now() };

@@ -158,15 +158,8 @@ export const events = {
     summary: 'A job was added, changed or removed, or one of its occurrences has begun, waits or has ended.',
     scope: 'operator.read',
     durable: true,
-    sessionField: 'sessionKey',
     payload: Type.Object(
-      {
-        kind: Type.Enum(['added', 'updated', 'removed', 'occurrence']),
-        job: Job,
-        occurrence: Type.Optional(Occurrence),
-        /** The session that it is bound to, or that the occurrence is in. */
-        sessionKey: Type.Optional(SessionKey),
-      },
+      { kind: Type.Enum(['added', 'updated', 'removed', 'occurrence']), job: Job, occurrence: Type.Optional(Occurrence) },
       closed,
     ),
   },

@@ -9058,18 +9058,15 @@ public struct CronEvent: Codable, Hashable, Sendable {
     public let kind: CronEventKind
     public let job: Job
     public let occurrence: Occurrence?
-    public let sessionKey: SessionKey?
 
     public init(
         kind: CronEventKind,
         job: Job,
-        occurrence: Occurrence? = nil,
-        sessionKey: SessionKey? = nil
+        occurrence: Occurrence? = nil
     ) {
         self.kind = kind
         self.job = job
         self.occurrence = occurrence
-        self.sessionKey = sessionKey
     }
 }
 

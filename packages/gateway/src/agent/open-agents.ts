@@ -29,6 +29,7 @@ import { continueAgent } from './continue-agent.ts';
 import { createEventFollowers, type EventFollowers } from './follow-events.ts';
 import { injectorsOf, type PluginParts, pluginTools } from './plugin-tools.ts';
 import { askPerson } from './plugin-questions.ts';
+import { createScheduler, type Scheduler } from './scheduler.ts';
 import { createTurnQueue, type TurnQueue } from './queue.ts';
 import type { ExecPolicy } from './tools/exec-policy.ts';
 import type { Tool } from './tools/tool.ts';
@@ -73,6 +74,7 @@ export interface AgentParts {
   readonly allTools: () => readonly Tool[];
   readonly turns: TurnQueue;
   readonly wake: Wake;
+  readonly scheduler: Scheduler;
   readonly composer: Composer;
   readonly transcripts: Transcripts;
   readonly commands: CommandDeps;
@@ -178,6 +180,7 @@ export function openAgents(options: AgentOptions): AgentParts {
     plugins: () => plugins,
     accepted: (key) => turns.accepted(key),
   });
+  const scheduler = createScheduler({ store, clock, log, metrics, accepted: (key) => turns.accepted(key) });
   const turnDeps = {
     store,
     clock,
@@ -236,6 +239,7 @@ export function openAgents(options: AgentOptions): AgentParts {
     allTools,
     turns,
     wake,
+    scheduler,
     composer: createComposer({ store, plugins: () => plugins }),
     transcripts,
     commands: {
@@ -276,9 +280,11 @@ export function openAgents(options: AgentOptions): AgentParts {
       approvals.committed(batch);
       turns.committed(batch);
       trace.committed(batch);
+      scheduler.committed(batch);
     },
     async close() {
       approvals.close();
+      await scheduler.stop();
       // Turns that the stop has no time for are cut off before their programs are: they leave behind that they were at work.
       const overdue = Promise.withResolvers<void>();
       const timer = clock.after(CLOSE_BUDGET_MS, overdue.resolve);

@@ -8,7 +8,6 @@ export type TakenSchedule = { readonly schedule: Schedule; readonly nextAt: numb
 
 /** A time that has passed longer ago than this is a mistake rather than a wish. */
 const PAST_MS = 60_000;
-const MINUTE_MS = 60_000;
 
 /** What was asked for, as it is kept, with the first time that it is due. `zone`: where no other is named. */
 export function takeSchedule(wish: ScheduleWish, now: number, zone: string = hostZone()): TakenSchedule {
@@ -139,5 +138,5 @@ export function dueTimes(schedule: Schedule, first: number, now: number, most: n
   };
 }
 
-/** Half a minute is not late: the gateway may just have been started again. */
-export const GRACE_MS = MINUTE_MS;
+/** So much is not late: the gateway may just have been started again. */
+export const GRACE_MS = 60_000;

@@ -48,18 +48,7 @@ export function* announceJob(
   at: number,
   occurrence?: OccurrenceRow,
 ): Operation<void> {
-  const sessionKey = occurrence?.session_key ?? job.session_key ?? undefined;
-  yield* emit(
-    'cron',
-    {
-      kind,
-      job: toJob(job),
-      ...(occurrence ? { occurrence: toOccurrence(occurrence) } : {}),
-      ...(sessionKey === undefined ? {} : { sessionKey }),
-    },
-    at,
-    sessionKey ?? null,
-  );
+  yield* emit('cron', { kind, job: toJob(job), ...(occurrence ? { occurrence: toOccurrence(occurrence) } : {}) }, at);
 }
 
 /** A job that is never due again and has nothing under way is finished. */
