@@ -307,14 +307,20 @@ test('slots mirror what is projected, and only that: section 12.3 session-entry-
     ['constructor', 'INVALID'],
     ['has.dot', 'INVALID'],
     ['1st', 'INVALID'],
-    ['twoSlot', 'TAKEN'],
-  ]) {
-    writePlugin(world.place, source('one', slot));
-    const { registrations } = await host.enable('one', { by });
-    const taken = registrations.find(({ kind }) => kind === 'sessionExtension');
-    assert.deepEqual([taken?.accepted, taken?.code], [false, code], slot);
+  ] as const) {
+    assert.deepEqual(await outcomeOf('one', slot), [false, code], slot);
   }
   assert.deepEqual(await slots(), { twoSlot: { shown: 'two' } });
+  assert.deepEqual(await outcomeOf('one', 'mine'), [true, undefined]);
+  assert.deepEqual(await outcomeOf('two', 'mine'), [false, 'TAKEN']);
+  assert.deepEqual(await slots(), { mine: { shown: 3 } });
+
+  async function outcomeOf(id: 'one' | 'two', slot: string) {
+    writePlugin(world.place, source(id, slot));
+    const { registrations } = await host.enable(id, { by });
+    const taken = registrations.find(({ kind }) => kind === 'sessionExtension');
+    return [taken?.accepted, taken?.code];
+  }
 });
 
 async function until(holds: () => boolean): Promise<void> {

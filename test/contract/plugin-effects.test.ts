@@ -456,8 +456,9 @@ async function killed(engine: Engine): Promise<void> {
     const replies = (await back.history(key)).filter((entry) => entry.type === 'custom');
     assert.equal(replies.length, 1);
     const sent = server.requests.map(({ body }) => JSON.stringify(body?.messages.at(-1)));
+    // A turn that was killed at the model asks it again: the same words are the same turn.
     for (const text of ['count is 1', 'told by a patch'])
-      assert.equal(sent.filter((messages) => messages?.includes(text)).length, 1, `${text} is in one turn`);
+      assert.equal(new Set(sent.filter((messages) => messages?.includes(text))).size, 1, `${text} is in one turn`);
   } finally {
     await server.close();
     await database?.drop();
