@@ -558,8 +558,10 @@ describe('what the operator decides', () => {
     verifies('S21', 'seams:W2');
     const sessionKey = await newSession();
     await ask('plugins.revoke', { id: 'everything', grants: ['commands.register', 'tools.register', 'turns.start'] });
-    assert.equal((await refused('commands.run', { sessionKey, text: '/wave' })).code, 'NOT_FOUND');
-    assert.match((await callTool({ text: 'x' })).text, /There is no tool "shout"/);
+    assert.equal((await refused('commands.run', { sessionKey, text: '/judge' })).code, 'NOT_FOUND');
+    // The other one that wants these names has them now, as it would after a start.
+    assert.equal((await ask('commands.run', { sessionKey, text: '/wave' })).reply, 'second');
+    assert.match((await callTool({ text: 'x' })).text, /second/);
     const refusedTurn = await refused('plugins.sessionAction', press(sessionKey, 'continue'));
     assert.equal(refusedTurn.details?.code, 'NOT_GRANTED');
     await ask('plugins.grant', { id: 'everything', grants: ['commands.register', 'tools.register', 'turns.start'] });
