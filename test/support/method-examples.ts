@@ -101,6 +101,7 @@ export const examples: Examples = {
   'hooks.status': () => ({}),
   'cron.list': () => ({ limit: 5, state: 'all' }),
   'cron.get': async (world) => ({ id: await newJob(world) }),
+  'cron.preview': () => ({ schedule: { kind: 'cron', cron: '0 9 * * *', tz: 'UTC' }, count: 2 }),
   'cron.add': ({ next }) => ({
     session: { key: `agent:main:job-${next()}` },
     schedule: { kind: 'in', delayMs: 86_400_000 },

@@ -8169,6 +8169,33 @@ public struct CronGetResult: Codable, Hashable, Sendable {
     }
 }
 
+/// `cron.preview`: When a schedule would be due next, without making a job of it.
+public struct CronPreviewParams: Codable, Hashable, Sendable {
+    public let schedule: ScheduleWish
+    public let count: Int?
+
+    public init(
+        schedule: ScheduleWish,
+        count: Int? = nil
+    ) {
+        self.schedule = schedule
+        self.count = count
+    }
+}
+
+public struct CronPreviewResult: Codable, Hashable, Sendable {
+    public let schedule: Schedule
+    public let times: [Int]
+
+    public init(
+        schedule: Schedule,
+        times: [Int]
+    ) {
+        self.schedule = schedule
+        self.times = times
+    }
+}
+
 /// `cron.add`: Let the agent work at a later time: once, every so often, or as a cron expression says.
 public struct CronAddParams: Codable, Hashable, Sendable {
     public let name: JobName?
@@ -9618,6 +9645,12 @@ public enum GatewayMethods {
         public typealias Params = CronGetParams
         public typealias Result = CronGetResult
         public static let name = "cron.get"
+    }
+    /// When a schedule would be due next, without making a job of it.
+    public enum CronPreview: GatewayMethod {
+        public typealias Params = CronPreviewParams
+        public typealias Result = CronPreviewResult
+        public static let name = "cron.preview"
     }
     /// Let the agent work at a later time: once, every so often, or as a cron expression says.
     public enum CronAdd: GatewayMethod {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { limits } from '../limits.ts';
-import { SessionKey } from '../names.ts';
+import { SessionKey, Timestamp } from '../names.ts';
 import {
   Job,
   JobId,
@@ -14,6 +14,7 @@ import {
   OnMiss,
   Overlap,
   type OccurrenceState,
+  Schedule,
   ScheduleWish,
 } from '../schedule.ts';
 import { read, write } from './row.ts';
@@ -48,6 +49,12 @@ export const scheduleMethods = {
     scope: 'operator.read',
     params: { id: JobId },
     result: JobResult,
+  }),
+  'cron.preview': read({
+    summary: 'When a schedule would be due next, without making a job of it.',
+    scope: 'operator.read',
+    params: { schedule: ScheduleWish, count: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })) },
+    result: Type.Object({ schedule: Schedule, times: Type.Array(Timestamp) }, closed),
   }),
   'cron.add': write({
     summary: 'Let the agent work at a later time: once, every so often, or as a cron expression says.',

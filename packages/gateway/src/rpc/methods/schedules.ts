@@ -4,6 +4,7 @@ import { newJobId, nameOf, newRunOf, rulesOf } from '../../agent/job-wishes.ts';
 import type { Handlers, RequestContext } from '../handler.ts';
 
 const DEFAULT_PAGE = 50;
+const DEFAULT_PREVIEW = 3;
 
 export const scheduleHandlers = {
   'cron.list': ({ limit = DEFAULT_PAGE, ...filter }, { store }) => store.read('jobs.list', { ...filter, limit }),
@@ -11,6 +12,14 @@ export const scheduleHandlers = {
   'cron.get': ({ id }, { store }) => store.read('jobs.get', { id }),
 
   'cron.history': ({ limit = DEFAULT_PAGE, ...filter }, { store }) => store.read('jobs.history', { ...filter, limit }),
+
+  'cron.preview': ({ schedule: wish, count = DEFAULT_PREVIEW }, { clock }) => {
+    const { schedule, nextAt } = take(wish, clock.now());
+    const times = [nextAt];
+    for (let next = nextAfter(schedule, nextAt); next !== undefined && times.length < count; next = nextAfter(schedule, next))
+      times.push(next);
+    return { schedule, times };
+  },
 
   'cron.add': ({ idempotencyKey: _, name, session, schedule, message, tag, retry, ...rules }, context) => {
     const at = context.clock.now();
