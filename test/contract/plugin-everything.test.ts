@@ -231,8 +231,20 @@ test('a secret is used by its name, and is in no log, audit record or answer', a
   const { records } = await ask('audit.list', { limit: 50 });
   assert.ok(records.some(({ action, target }: Record<string, string>) => action === 'secret.use' && target === 'fixture-key'));
   const { plugin } = await ask('plugins.get', { id: 'everything' });
-  const { lines } = await ask('logs.tail', { limit: 500 });
-  assert.ok(!JSON.stringify([records, plugin, lines, world.admin.frames]).includes(SECRET));
+  const { records: logged } = await ask('logs.tail', { limit: 500 });
+  assert.ok(logged.length > 0);
+  assert.ok(!JSON.stringify([records, plugin, logged, world.admin.frames]).includes(SECRET));
+});
+
+test('where an answer says that the log says how, the log does', async () => {
+  const sessionKey = await newSession();
+  const press = { pluginId: 'everything', actionId: 'press', sessionKey, payload: { how: 'throw' } };
+  const { message } = await refused('plugins.sessionAction', press);
+  assert.match(message, /the log of the gateway says how/);
+  assert.doesNotMatch(message, /secret/);
+  const { records } = await ask('logs.tail', { limit: 500 });
+  const { fields } = records.findLast((record: { message: string }) => record.message === 'a plugin failed');
+  assert.deepEqual(fields, { plugin: 'everything', place: 'session_action', kind: 'threw', reason: 'secret of the action' });
 });
 
 test('a right that is revoked is gone from the port and the socket at once', async () => {

@@ -72,6 +72,21 @@ test('that a plugin used a secret is on record once for each load, and what it i
   assert.doesNotMatch(JSON.stringify(shown({ deep: [{ said: `x ${CANARY} y` }] })), /7f3a/, 'nor in a trace');
 });
 
+test('what a plugin throws is shown to whoever may look at plugins, without the secret in it', async () => {
+  await using world = await openHostWorld();
+  world.secrets.set('mail-key', CANARY);
+  writePlugin(world.place, { id: 'one', grants: ['secrets.use:mail-key'], register: 'note(api);' });
+  const host = await world.open();
+  const { generation = 0 } = await host.enable('one', { by });
+  assert.ok((await (world.notes.at(-1) as RegisterApi).secrets.get('mail-key')).ok);
+  const long = 'x'.repeat(500);
+  for (const text of [`no luck with ${CANARY}`, `${long} ${CANARY}`])
+    assert.ok(host.faults.take(new Error(text), 'threw', { plugin: 'one', generation }));
+  const incidents = host.get('one')?.incidents.map(({ message }) => message);
+  assert.equal(incidents?.[0], 'no luck with ***');
+  assert.doesNotMatch(JSON.stringify([host.list(), host.get('one')]), /canary|7f3a/);
+});
+
 test('a secret that cannot be read, or whose use cannot be recorded, is not given', async () => {
   await using world = await openHostWorld();
   writePlugin(world.place, { id: 'one', grants: ['secrets.use:mail-key'], register: 'note(api);' });

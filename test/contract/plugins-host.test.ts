@@ -707,6 +707,24 @@ test('what was registered by a right is gone as soon as it is revoked', async ()
   await assert.rejects(host.grant('one', ['turns.start'], { by }), isGatewayError('INVALID_REQUEST', /manifest does not ask/));
 });
 
+test('a turn that a plugin has asked for and that waits is not begun after its right, or the plugin, was taken away', async () => {
+  await using world = await openHostWorld();
+  for (const id of ['one', 'two']) writePlugin(world.place, { id, grants: ['turns.start'] });
+  const host = await world.open();
+  for (const id of ['one', 'two']) await host.enable(id, { by });
+  const ask = async (pluginId: string) => {
+    const wish = { runId: `r-${pluginId}-${Math.random()}`, pluginId, pluginName: pluginId };
+    await world.store.write('runs.continue', { key: SESSION, wish, force: true, at: 1 });
+  };
+  const waiting = async () => (await world.store.read('runs.queued', { key: SESSION })).runs.map(({ principal }) => principal);
+  await ask('one');
+  await ask('two');
+  await host.revoke('one', ['turns.start'], { by });
+  assert.deepEqual(await waiting(), ['plugin:two']);
+  await host.disable('two', { by });
+  assert.deepEqual(await waiting(), []);
+});
+
 test('disabling removes what the plugin keeps, in the order of clean-up, whatever fails on the way', async () => {
   await using world = await openHostWorld();
   writePlugin(world.place, {

@@ -104,7 +104,8 @@ const CLOSE_BUDGET_MS = 2_000;
 export function openAgents(options: AgentOptions): AgentParts {
   const { home, settings, store, clock, log, metrics } = options;
   const hookRegistry = createHookRegistry();
-  const reportFailure = (failure: PluginFailure) => log.warn(failure, 'a plugin failed');
+  // Not under `message`: that is the text of the record itself, and the later one of two is all that a reader gets.
+  const reportFailure = ({ message: reason, ...failure }: PluginFailure) => log.warn({ ...failure, reason }, 'a plugin failed');
   let plugins: PluginParts | undefined;
   const reportConflict = createConflictReport({ log, metrics });
   const counts = createCallCounts(clock);

@@ -111,6 +111,9 @@ test('a descriptor does one thing with each control, and has nothing where it co
     /payload and .*payloadFrom cannot both be given/,
   );
   assert.match(add({ actions: [{ label: 'x', command: '/b', payload: 1 }] }), /a command has no payload/);
+  for (const command of ['/approve', '/approve allow', '/approve always abc', '/approve\tallow'])
+    assert.match(add({ actions: [{ label: 'Show details', command }] }), /would answer an approval/, command);
+  assert.equal(add({ actions: [{ label: 'x', command: '/approved' }] }), 'taken');
   assert.equal(add({ view: [{ kind: 'list' }] }), 'uiDescriptor/view/0 needs either text or from');
   const itemAction = { label: 'x', actionId: 'a', fields: ['id'] };
   assert.match(add({ view: [{ kind: 'table', from, itemAction }] }), /itemAction is for a list/);

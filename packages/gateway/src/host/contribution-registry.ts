@@ -3,12 +3,15 @@
 // (the generation) of the plugin that registered it. Grants are the business of the caller.
 import {
   commandNames,
+  commands,
   type Contribution,
   type ContributionKind,
   contributionKinds,
   contributionRow,
   explain,
+  isCommandName,
   matcherFault,
+  parseCommand,
   type RejectionCode,
   Session,
   scopeNames,
@@ -323,12 +326,20 @@ function beyondDescriptor({ surface, actions = [], options, view = [] }: Contrib
       return `uiDescriptor/${place}/payload and uiDescriptor/${place}/payloadFrom cannot both be given`;
     if (command !== undefined && (payload !== undefined || payloadFrom !== undefined))
       return `uiDescriptor/${place}: a command has no payload; write it into the command`;
+    if (command !== undefined && decides(command))
+      return `uiDescriptor/${place}/command would answer an approval: that is done where all of it is shown`;
   }
   for (const [index, { kind, text, from, itemAction }] of view.entries()) {
     if ((text === undefined) === (from === undefined)) return `uiDescriptor/view/${index} needs either text or from`;
     if (itemAction && (kind !== 'list' || !from)) return `uiDescriptor/view/${index}/itemAction is for a list that comes from the state`;
   }
   return undefined;
+}
+
+/** A button of a plugin says what the plugin likes: no label stands for what the operator allows by it. */
+function decides(command: string): boolean {
+  const name = parseCommand(command)?.name ?? '';
+  return isCommandName(name) && commands[name].scope === 'operator.approvals';
 }
 
 function schemaIn(kind: ContributionKind, data: Record<string, unknown>): unknown {

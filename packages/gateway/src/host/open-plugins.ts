@@ -6,7 +6,7 @@ import { createContributionRegistry } from './contribution-registry.ts';
 import { discoverPlugins, type NotFit } from './discover.ts';
 import { guardProcess } from './guard-process.ts';
 import { infoOf, infoOfRejected, type Known, newlyFound, OFF } from './known-plugin.ts';
-import { openRunsOf } from './own-runs.ts';
+import { cancelRuns, openRunsOf } from './own-runs.ts';
 import { createOwnStates } from './own-state.ts';
 import { freezeDeep } from './plain-data.ts';
 import { configFault } from './plugin-config.ts';
@@ -157,7 +157,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
   async function forgetState(id: string, by: string): Promise<void> {
     for (let step = 0; step < MAX_FORGET_STEPS; step++) {
       const { more } = await store.write('plugins.forget', { pluginId: id, keepDecisions: true, by, at: clock.now() });
-      if (!more) return;
+      if (!more) return cancelRuns(id, store, clock, 'The plugin that asked for it was switched off');
     }
     log.error({ plugin: id }, 'a plugin has so much state that not all of it was removed');
   }
@@ -283,6 +283,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         // Again: it may have been loaded anew meanwhile, with what the store had then.
         takeAway(id, grants);
         if (grants.includes('services.run')) await plugin.services?.stop();
+        if (grants.includes('turns.start')) await cancelRuns(id, store, clock, 'The plugin that asked for it may no longer start turns');
         if (grants.includes('approvals.request')) await store.write('approvals.voidFor', { ofPlugin: id, at: clock.now() });
         await bringInOrder(id);
         changed();

@@ -1,4 +1,5 @@
 // Runs that a plugin has asked for: turns without a message of a person. They are told apart by whose request they serve.
+import type { Clock } from '../kernel/clock.ts';
 import { principalOf } from '../store/continuations.ts';
 import type { Store } from '../store/store.ts';
 
@@ -13,4 +14,9 @@ export async function openRunsOf(store: Store, plugin: string, sessionKey: strin
   return runs.flatMap(({ run: { runId, state }, principal }) =>
     principal === principalOf(plugin) && state !== 'ended' ? [Object.freeze({ runId, state })] : [],
   );
+}
+
+/** Those that wait, in every session, are not begun any more. */
+export async function cancelRuns(plugin: string, store: Store, clock: Clock, reason: string): Promise<void> {
+  await store.write('runs.cancelQueuedOf', { principal: principalOf(plugin), reason, at: clock.now() });
 }

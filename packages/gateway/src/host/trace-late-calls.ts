@@ -10,7 +10,7 @@ const READS: ReadonlySet<LateCall> = new Set(['session.state.get', 'session.stat
 /** Tells itself what it made of the state; here only what is refused before it comes to that. */
 const UPDATE: LateCall = 'session.state.update';
 
-const traced = lateCallNames.filter((name) => /^(session|agent)\./.test(name) && !READS.has(name));
+const traced = lateCallNames.filter((name) => /^(session|agent|gateway)\./.test(name) && !READS.has(name));
 
 type Part = Record<string, unknown>;
 type Call = (...given: unknown[]) => unknown;

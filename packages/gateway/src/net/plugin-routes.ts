@@ -117,7 +117,10 @@ async function requestOf(
 ): Promise<Omit<HttpRouteRequest, 'signal' | 'text'>> {
   const { request, path } = call;
   const query: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
-  for (const [name, value] of call.query) query[name] = [...(query[name] ?? []), value];
+  for (const [name, value] of call.query) {
+    query[name] ??= [];
+    query[name].push(value);
+  }
   for (const values of Object.values(query)) Object.freeze(values);
   const below = path.slice(`${PLUGIN_PATHS}${plugin}`.length);
   return Object.freeze({

@@ -46,7 +46,7 @@ import { commitState, getState, listStates, putState, removeState, snapshotOf, s
 import { forgetPlugin, grantPlugin, listGrants, listSettings, revokeGrant, setConfig, setEnabled } from './plugins.ts';
 import { countRows, probe, sweep } from './retention.ts';
 import { getRun, getRunMessage, listOpenRuns, listQueuedRuns, listRunsOf } from './run-row.ts';
-import { acceptRun, appendToRun, beginRun, cancelQueuedRuns } from './runs.ts';
+import { acceptRun, appendToRun, beginRun, cancelQueuedOf, cancelQueuedRuns } from './runs.ts';
 import { createSession, deleteSession, getSession, listSessions, patchSession, resetSession } from './sessions.ts';
 import type { Dialect, Operation } from './sql.ts';
 import { readStream, streamState } from './stream.ts';
@@ -69,6 +69,7 @@ export const writes = {
   'runs.continue': continueRun,
   'runs.wake': wakeSession,
   'runs.cancelQueued': cancelQueuedRuns,
+  'runs.cancelQueuedOf': cancelQueuedOf,
   'calls.start': startCall,
   'calls.finish': finishCall,
   'approvals.request': requestApproval,
@@ -173,6 +174,7 @@ export const makesRoom: ReadonlySet<WriteName> = new Set<WriteName>([
   'approvals.removeRule',
   'runs.end',
   'runs.cancelQueued',
+  'runs.cancelQueuedOf',
   'pluginState.remove',
   'injections.remove',
   'jobs.pause',

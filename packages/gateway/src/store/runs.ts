@@ -219,13 +219,16 @@ export function* cancelQueuedRuns(
   return { runs: ended.map(toRun) };
 }
 
-/** What a credential that was revoked has sent and nobody has begun yet, in every session. */
-export function* cancelQueuedOf(args: { principal: string; at: number }, dialect: Dialect): Operation<void> {
+/** What a credential that was revoked has sent, or a plugin has asked for, and nobody has begun yet, in every session. */
+export function* cancelQueuedOf(args: { principal: string; reason?: string; at: number }, dialect: Dialect): Operation<void> {
+  const { principal, reason = 'The credential that sent it was revoked', at } = args;
+  // Of the runs that are open there is an index, of those that wait there is none.
   const sent = yield* all<{ session_key: string; run_id: string }>(sql`
-    select session_key, run_id from runs where principal = ${args.principal} and state = 'queued' order by session_key, ord`);
+    select session_key, run_id from runs
+    where principal = ${principal} and state = 'queued' and state <> 'ended' order by session_key, ord`);
   for (const key of new Set(sent.map((run) => run.session_key))) {
     const runIds = sent.filter((run) => run.session_key === key).map((run) => run.run_id);
-    yield* cancelQueuedRuns({ key, runIds, reason: 'The credential that sent it was revoked', at: args.at }, dialect);
+    yield* cancelQueuedRuns({ key, runIds, reason, at }, dialect);
   }
 }
 
