@@ -6,7 +6,8 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import type { CallTimeouts } from './call-timeouts.ts';
 import { createDeadlines } from './deadlines.ts';
-import { shortText } from './error-text.ts';
+import { shortText, stackOf } from './error-text.ts';
+import { placeIn } from './load-module.ts';
 import type { PluginActivity } from './plugin-activity.ts';
 import { type PluginScope, runAsPlugin } from './plugin-scope.ts';
 
@@ -44,12 +45,14 @@ export interface PluginFailure {
   readonly place: string;
   readonly kind: FailureKind;
   readonly message: string;
+  /** Where in its code, if that can be seen. */
+  readonly at?: string;
 }
 
 export type Answer<Result> =
   | { readonly ok: true; readonly value: Result }
   /** `aborted`: the caller's own signal ended the wait, which is nobody's failure and is not reported. */
-  | { readonly ok: false; readonly kind: FailureKind | 'aborted'; readonly message: string };
+  | { readonly ok: false; readonly kind: FailureKind | 'aborted'; readonly message: string; readonly at?: string };
 
 /** Takes what the plugin returned, or says what is wrong with it. */
 export type Accept<Result> = (raw: unknown) => { readonly value: Result } | { readonly wrong: string };
@@ -143,11 +146,16 @@ export function createPluginCaller({
   metrics.describe('tenon_plugin_calls_total', 'Calls of plugin code, by plugin and place.');
   metrics.describe('tenon_plugin_failures_total', 'Calls of plugin code that failed, by plugin, place and kind.');
 
-  function fail(where: Pick<PluginPlace, 'plugin' | 'place'>, kind: FailureKind, message: string) {
+  function fail(where: Pick<PluginPlace, 'plugin' | 'place'>, kind: FailureKind, message: string, at?: string) {
     const { plugin, place } = where;
+    const seen = at === undefined ? {} : { at };
     metrics.count('tenon_plugin_failures_total', { plugin, place, kind });
-    reportFailure({ plugin, place, kind, message });
-    return { ok: false as const, kind, message };
+    reportFailure({ plugin, place, kind, message, ...seen });
+    return { ok: false as const, kind, message, ...seen };
+  }
+
+  function threw(where: PluginPlace, error: unknown) {
+    return fail(where, 'threw', shortText(error), placeIn(stackOf(error)));
   }
 
   function finish<Result>(where: PluginPlace, raw: unknown, accept: Accept<Result>): Answer<Result> {
@@ -182,7 +190,7 @@ export function createPluginCaller({
       signal?.addEventListener('abort', stop, { once: true });
       Promise.resolve(pending).then(
         (raw) => end(() => finish(call, raw, accept)),
-        (error: unknown) => end(() => fail(call, 'threw', shortText(error))),
+        (error: unknown) => end(() => threw(call, error)),
       );
       if (signal?.aborted) stop();
     });
@@ -229,7 +237,7 @@ export function createPluginCaller({
       raw = activity ? activity.run(where, code, argument, call) : code(argument, call);
       if (isThenable(raw)) return wait(call, raw, accept, signal);
     } catch (error) {
-      return fail(where, 'threw', shortText(error));
+      return threw(where, error);
     }
     return finish(where, raw, accept);
   }

@@ -1,5 +1,5 @@
-// What was thrown, as one short line. It may be anything, of any size, so reading it may throw too; and it may have a secret in
-// it, while the line is shown to whoever may look at plugins.
+// What was thrown, as one short line, and with which stack. It may be anything, of any size, so reading it may throw
+// too; and it may have a secret in it, while the line is shown to whoever may look at plugins.
 import { visible } from '@tenon/protocol';
 import { hideSecrets } from '../kernel/redact.ts';
 
@@ -17,5 +17,16 @@ export function shortText(error: unknown): string {
     return visible(hideSecrets(text.slice(0, SEARCHED)).slice(0, MESSAGE_LENGTH));
   } catch {
     return 'something that cannot be shown';
+  }
+}
+
+const STACK_LENGTH = 4_096;
+
+export function stackOf(error: unknown): string {
+  try {
+    const { stack } = error as { stack?: unknown };
+    return typeof stack === 'string' && stack.length < MAX_READ ? stack.slice(0, STACK_LENGTH) : '';
+  } catch {
+    return '';
   }
 }

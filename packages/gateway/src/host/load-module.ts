@@ -4,6 +4,7 @@ import { createRequire, registerHooks } from 'node:module';
 import { extname, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import * as sdk from '@tenon/plugin-sdk';
+import { visible } from '@tenon/protocol';
 
 const SDK = '@tenon/plugin-sdk';
 const SDK_ADDRESS = 'tenon:plugin-sdk';
@@ -74,6 +75,19 @@ export function generationIn(stack: string): number | undefined {
 }
 
 const STACK_MARK = new RegExp(`${GENERATION}=([0-9]{1,15})`);
+
+/** The first place in the code of a plugin that a stack goes through: a file with its line, for whoever has to mend it. */
+export function placeIn(stack: string): string | undefined {
+  const [, address, line] = STACK_PLACE.exec(stack) ?? [];
+  if (address === undefined) return undefined;
+  try {
+    return visible(`${fileURLToPath(address)}:${line}`);
+  } catch {
+    return undefined;
+  }
+}
+
+const STACK_PLACE = new RegExp(`(file://[^\\s?()]{1,1024})\\?${GENERATION}=[^\\s:()]{1,2048}:([0-9]{1,9})`);
 
 /** The generation and the folder that the address of a module carries. */
 function markIn(address: string | undefined): string | undefined {

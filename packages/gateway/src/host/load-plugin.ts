@@ -7,8 +7,8 @@ import { placed, type PluginCaller } from './call-plugin.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
 import type { Found } from './discover.ts';
 import type { HookRegistry } from './hook-registry.ts';
-import { shortText } from './error-text.ts';
-import { loadModule } from './load-module.ts';
+import { shortText, stackOf } from './error-text.ts';
+import { loadModule, placeIn } from './load-module.ts';
 import { createRuntimeApi, type PluginApiDeps } from './plugin-api.ts';
 import type { PluginLoad } from './plugin-load.ts';
 import { runAsPlugin } from './plugin-scope.ts';
@@ -44,7 +44,7 @@ export async function runModule({ entry, folder, manifest, exported: given }: Fo
     const loading = runAsPlugin({ plugin: manifest.id, generation }, loadModule, entry, folder, generation);
     exported = (await Promise.race([loading, overdue.promise])).default;
   } catch (error) {
-    throw error instanceof LoadError ? error : new LoadError(`its module threw: ${shortText(error)}`);
+    throw error instanceof LoadError ? error : new LoadError(`its module threw: ${shortText(error)}${seenAt(placeIn(stackOf(error)))}`);
   } finally {
     timer.cancel();
   }
@@ -81,7 +81,9 @@ export function registerPlugin(load: PluginLoad, module: Module, deps: LoadDeps)
   if (answer instanceof Promise || !answer.ok) {
     load.end('it was not loaded');
     throw new LoadError(
-      answer instanceof Promise ? 'its register is asynchronous; it must return nothing' : `its register threw: ${answer.message}`,
+      answer instanceof Promise
+        ? 'its register is asynchronous; it must return nothing, so do what waits in a service or in a handler'
+        : `its register threw: ${answer.message}${seenAt(answer.at)}`,
     );
   }
   for (const [action, given] of Object.entries(module.patchActions)) registering.add('sessionsPatchAction', patchAction(action, given));
@@ -93,6 +95,10 @@ export function registerPlugin(load: PluginLoad, module: Module, deps: LoadDeps)
     deps.caller,
     runtime.logger,
   );
+}
+
+function seenAt(place: string | undefined): string {
+  return place === undefined ? '' : `, at ${place}`;
 }
 
 /** A handler alone, or with the scopes that it asks for. */

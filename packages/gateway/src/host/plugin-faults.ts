@@ -4,7 +4,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Metrics } from '../kernel/metrics.ts';
-import { shortText } from './error-text.ts';
+import { shortText, stackOf } from './error-text.ts';
 import { generationIn } from './load-module.ts';
 import type { PluginIncidents } from './plugin-incidents.ts';
 import type { PluginScope } from './plugin-scope.ts';
@@ -89,14 +89,3 @@ const LINE = {
   rejected: 'a plugin left a promise rejected that nobody waits for',
 } as const;
 const WORD = { threw: 'threw', rejected: 'left a promise rejected' } as const;
-
-const STACK_LENGTH = 4_096;
-
-function stackOf(error: unknown): string {
-  try {
-    const { stack } = error as { stack?: unknown };
-    return typeof stack === 'string' && stack.length < 1_000_000 ? stack.slice(0, STACK_LENGTH) : '';
-  } catch {
-    return '';
-  }
-}

@@ -86,7 +86,7 @@ export function createPluginLoads({
         plugin.granted = NO_GRANTS;
         await unload(plugin, 'restart');
         return grants.was
-          ? settle(plugin, 'changed', 'its files are not those that were trusted; look at them and grant it anew')
+          ? settle(plugin, 'changed', 'its files are not those that were trusted; look at them, then enable it again')
           : settle(plugin, 'off', 'nobody has said that its files are trusted; enable it');
       }
       plugin.granted = grants.held;

@@ -8,9 +8,11 @@ import {
   grantedFields,
   type HookName,
   hookNeeds,
+  hookNames,
   isHookName,
 } from '@tenon/protocol';
 import type { HookHandler, HookOptions, RegisterApi, RuntimeApi, SchedulerJobHandle } from '@tenon/plugin-sdk';
+import { didYouMean } from '../kernel/nearest.ts';
 import { groupApi } from './api-groups.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
 import type { HookRegistry } from './hook-registry.ts';
@@ -112,7 +114,7 @@ export function createRegisterApi(load: PluginLoad, runtime: RuntimeApi, { regis
     const key = typeof name === 'string' ? (name as string).slice(0, MAX_KEY) : '';
     if (!isHookName(key)) {
       if (!mayRegister('hook', key, [])) return;
-      const reason = Object.hasOwn(absentHooks, key) ? absentHooks[key] : 'there is no hook of this name';
+      const reason = Object.hasOwn(absentHooks, key) ? absentHooks[key] : `there is no hook of this name${didYouMean(key, hookNames)}`;
       load.reject('hook', key, 'UNKNOWN_HOOK', reason ?? '');
       return;
     }
