@@ -61,6 +61,10 @@ export async function openConversation(options: ConversationOptions = {}): Promi
     ...(options.plugins ? { plugins: true } : {}),
     config: `${options.config ?? ''}\n${modelConfig(server, typeof options.model === 'function' ? options.model(server) : options.model)}`,
     env: { TEST_MODEL_KEY: MODEL_KEY, ...options.env },
+  }).catch(async (error: unknown) => {
+    // A server that listens on would keep the tests from ending.
+    if (options.server === undefined) await server.close();
+    throw error;
   });
   const admin = await connectRaw(gateway.socketUrl, gateway.token);
 
