@@ -332,6 +332,7 @@ test('no text of a plugin becomes anything but text, wherever it stands', async 
       await page.evaluate(`for (const each of document.querySelectorAll('.plugin-form button[type=submit]')) each.click()`);
       await until('the refusals', async () => (await page.locator('.plugin-said p').count()) > 10);
       assert.equal(await page.evaluate('globalThis.pwned'), undefined);
+      assert.deepEqual(await page.evaluate(findTurned), [], 'nothing reads otherwise than it is');
       assert.deepEqual(await page.evaluate(findMarkup), [], texts.join(' | '));
       assert.deepEqual(
         (await mine.faults()).filter((fault) => !fault.startsWith('console')),
@@ -344,6 +345,18 @@ test('no text of a plugin becomes anything but text, wherever it stands', async 
     attacker.close();
   }
 });
+
+/** Runs in the page: texts inside of frames of plugins with signs that turn others around, but for what people edit. */
+const findTurned = `(() => {
+  const found = [];
+  for (const frame of document.querySelectorAll('[data-descriptor]')) {
+    const texts = document.createTreeWalker(frame, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode())
+      if (!texts.currentNode.parentElement.closest('textarea') && /[\\u202a-\\u202e\\u2066-\\u2069]/.test(texts.currentNode.data))
+        found.push(texts.currentNode.parentElement.closest('[class]').className + ': ' + texts.currentNode.data.slice(0, 80));
+  }
+  return found;
+})()`;
 
 /** Runs in the page: what only markup of a plugin could have made inside its frames. */
 const findMarkup = `(() => {

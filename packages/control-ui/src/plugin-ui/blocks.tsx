@@ -5,7 +5,7 @@ import type { ShownBlock, ShownItem, Tone } from '@tenon/protocol/ui';
 import { type ReactNode, useId } from 'react';
 import { Markdown } from '../chat/markdown.tsx';
 import { ScrollBox } from '../chat/scroll-box.tsx';
-import { VisibleText } from '../chat/visible-text.tsx';
+import { VisibleText, visibleKeeping } from '../chat/visible-text.tsx';
 import { Icon, type IconName } from '../icons.tsx';
 import { Button, Pill } from '../parts/button.tsx';
 import type { Control } from './use-press.ts';
@@ -46,7 +46,8 @@ function Content({ block, pending, reason, onPress, named }: BlockProps & { read
   const label = visible(block.label ?? '');
   switch (block.kind) {
     case 'markdown':
-      return <Markdown text={block.text} />;
+      // What people decide on by it must not read otherwise than it is.
+      return <Markdown text={visibleKeeping(block.text, '\n\t\r')} />;
     case 'text':
       return (
         <ScrollBox className="plugin-code" label={label || 'Text'}>
