@@ -133,9 +133,11 @@ export const demoKinds: readonly DemoKind[] = [
 ];
 
 export function textOf(message: Message): string {
-  const texts: string[] = [];
-  for (const block of message.content) if (block.type === 'text') texts.push(block.text);
-  return texts.join('\n').trim();
+  return textsOf(message).join('\n').trim();
+}
+
+export function textsOf(message: Message): string[] {
+  return message.content.flatMap((block) => (block.type === 'text' ? [block.text.trim()] : []));
 }
 
 function saidBefore(messages: readonly Message[]): string[] {

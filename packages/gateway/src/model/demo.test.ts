@@ -123,6 +123,16 @@ for (const text of ['run', 'read', 'write a note', 'I want to run away', 'show m
   test(`"${text}" calls nothing`, async () => assert.equal(callOf(await ask([user(text)])), undefined));
 }
 
+test('what plugins put before and after the message does not hide what the person said', async () => {
+  const block = (text: string) => ({ type: 'text' as const, text });
+  const message: Message = {
+    role: 'user',
+    content: [block('Only look: the tools that write are closed.'), block('Run uname -a'), block('Keep it short.')],
+    timestamp: 1,
+  };
+  assert.equal(callOf(await ask([message]))?.name, 'exec');
+});
+
 test('without the tool it says so', async () => {
   const message = await ask([user('Run uname -a')], { tools: [] });
   assert.equal(callOf(message), undefined);

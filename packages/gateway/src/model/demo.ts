@@ -9,7 +9,7 @@ import {
   type ToolResultMessage,
 } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
-import { demoKinds, quote, textOf, type DemoFacts } from './demo-kinds.ts';
+import { demoKinds, quote, textOf, textsOf, type DemoFacts } from './demo-kinds.ts';
 import { demoTasks, findTask, tellResult } from './demo-tasks.ts';
 import { noUsage } from './message.ts';
 import type { Model, ModelEvent, ModelRequest } from './types.ts';
@@ -106,15 +106,25 @@ async function planAnswer({ messages, tools }: ModelRequest, { facts, models, no
   const asked = messages.findLast((each) => each.role === 'user');
   const text = asked ? textOf(asked) : '';
   if (/^(sum up|summari[sz]e)\b/i.test(text)) return { text: summary(messages, text) };
-  const found = findTask(text);
+  // What plugins add stands around the message, each in a text of its own: the person's is looked for first from the end.
+  const texts = asked ? textsOf(asked).toReversed() : [];
+  const found = firstOf(texts, findTask);
   if (found) {
     const { task, args } = found;
     if (!tools.some(({ name }) => name === task.tool))
       return { text: `I would use the tool \`${task.tool}\` for that, but I do not have it here.` };
     return { text: intent(task.tool, args), call: { tool: task.tool, args } };
   }
-  const kind = demoKinds.find(({ matches }) => matches.test(text));
+  const kind = firstOf(texts, (each) => demoKinds.find(({ matches }) => matches.test(each)));
   return { text: kind ? kind.answer({ facts: await facts(), models: models(), tools, messages, now }) : help(text) };
+}
+
+function firstOf<Found>(texts: readonly string[], find: (text: string) => Found | undefined): Found | undefined {
+  for (const text of texts) {
+    const found = find(text);
+    if (found) return found;
+  }
+  return undefined;
 }
 
 function intent(tool: string, args: JsonObject): string {
