@@ -21,6 +21,7 @@ const work: readonly Entry[] = [
 ];
 const extend: readonly Entry[] = [
   { view: 'plugins', label: 'Plugins', icon: 'joint' },
+  { view: 'schedules', label: 'Schedules', icon: 'clock' },
   { view: 'inspector', label: 'Inspector', icon: 'inspector' },
 ];
 const settings: Entry = { view: 'settings', label: 'Settings', icon: 'settings' };
@@ -147,8 +148,7 @@ function Count({ view, pending, troubled }: { readonly view: ViewName; readonly 
 
 function routeTo(view: ViewName, chatRoute: Route): Route {
   if (view === 'chat') return chatRoute;
-  if (view === 'inspector') return { view, sessionKey: undefined, plugin: undefined };
-  return view === 'approvals' || view === 'plugins' ? { view, id: undefined } : { view };
+  return { view } as Route;
 }
 
 const POSITION_EVERY_MS = 2_000;

@@ -150,6 +150,7 @@ function usePlaces(onHelp: () => void, onSignOut: () => void): PaletteEntry[] {
       go('overview', 'Overview', 'overview', ['G', 'O'], () => navigate({ view: 'overview' })),
       go('sessions', 'Sessions', 'sessions', ['G', 'S'], () => navigate({ view: 'sessions' })),
       go('plugins', 'Plugins', 'joint', ['G', 'P'], () => navigate({ view: 'plugins', id: undefined })),
+      go('schedules', 'Schedules', 'clock', ['G', 'T'], () => navigate({ view: 'schedules', id: undefined, sessionKey: undefined })),
       go('inspector', 'Inspector', 'inspector', ['G', 'I'], () =>
         navigate({ view: 'inspector', sessionKey: undefined, plugin: undefined }),
       ),

@@ -22,6 +22,7 @@ const ApprovalsView = lazy(() => import('../views/approvals-view.tsx').then((mod
 const OverviewView = lazy(() => import('../views/overview-view.tsx').then((module) => ({ default: module.OverviewView })));
 const SessionsView = lazy(() => import('../views/sessions-view.tsx').then((module) => ({ default: module.SessionsView })));
 const PluginsView = lazy(() => import('../plugins/plugins-view.tsx').then((module) => ({ default: module.PluginsView })));
+const SchedulesView = lazy(() => import('../schedules/schedules-view.tsx').then((module) => ({ default: module.SchedulesView })));
 const InspectorView = lazy(() => import('../plugins/inspector-view.tsx').then((module) => ({ default: module.InspectorView })));
 const SettingsView = lazy(() => import('../views/settings-view.tsx').then((module) => ({ default: module.SettingsView })));
 const MoreView = lazy(() => import('../views/more-view.tsx').then((module) => ({ default: module.MoreView })));
@@ -125,6 +126,7 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }): ReactN
           {route.view === 'overview' && <OverviewView />}
           {route.view === 'sessions' && <SessionsView />}
           {route.view === 'plugins' && <PluginsView id={route.id} />}
+          {route.view === 'schedules' && <SchedulesView id={route.id} sessionKey={route.sessionKey} />}
           {route.view === 'inspector' && <InspectorView sessionKey={route.sessionKey} plugin={route.plugin} />}
           {route.view === 'settings' && <SettingsView onSignOut={onSignOut} />}
           {route.view === 'more' && (
@@ -173,6 +175,7 @@ const viewTitles = {
   sessions: 'Sessions',
   approvals: 'Approvals',
   plugins: 'Plugins',
+  schedules: 'Schedules',
   inspector: 'Inspector',
   overview: 'Overview',
   settings: 'Settings',
@@ -301,11 +304,7 @@ function useKeyboard(onShortcut: (shortcut: Shortcut) => void): void {
 function goTo(
   shortcut: Exclude<Shortcut, 'palette' | 'help' | 'search' | 'compose' | 'new-session' | 'next' | 'previous' | 'go-chat'>,
 ): Route {
-  if (shortcut === 'go-approvals') return { view: 'approvals', id: undefined };
-  if (shortcut === 'go-plugins') return { view: 'plugins', id: undefined };
-  if (shortcut === 'go-inspector') return { view: 'inspector', sessionKey: undefined, plugin: undefined };
-  if (shortcut === 'go-overview') return { view: 'overview' };
-  return { view: shortcut === 'go-sessions' ? 'sessions' : 'settings' };
+  return { view: shortcut.slice('go-'.length) } as Route;
 }
 
 function moveInList(step: 1 | -1): void {

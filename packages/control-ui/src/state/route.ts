@@ -9,13 +9,15 @@ export type Route =
   | { readonly view: 'plugins'; readonly id: string | undefined }
   /** What plugins did in a session; of one plugin where it is named. */
   | { readonly view: 'inspector'; readonly sessionKey: string | undefined; readonly plugin: string | undefined }
+  /** One schedule or all of them; of one session where it is named. */
+  | { readonly view: 'schedules'; readonly id: string | undefined; readonly sessionKey: string | undefined }
   | { readonly view: 'overview' }
   | { readonly view: 'settings' }
   | { readonly view: 'more' };
 
 export type ViewName = Route['view'];
 
-const views: readonly ViewName[] = ['chat', 'sessions', 'approvals', 'plugins', 'inspector', 'overview', 'settings', 'more'];
+const views: readonly ViewName[] = ['chat', 'sessions', 'approvals', 'plugins', 'schedules', 'inspector', 'overview', 'settings', 'more'];
 
 export function parseRoute(hash: string): Route {
   const [, view, ...rest] = hash.replace(/^#/, '').split('/');
@@ -23,14 +25,15 @@ export function parseRoute(hash: string): Route {
   const object = decode(rest.join('/')) || undefined;
   if (name === 'chat') return { view: name, sessionKey: object };
   if (name === 'approvals' || name === 'plugins') return { view: name, id: object };
-  if (name === 'inspector')
-    return { view: name, sessionKey: decode(rest[0] ?? '') || undefined, plugin: decode(rest[1] ?? '') || undefined };
+  const [first, second] = rest.map((part) => decode(part) || undefined);
+  if (name === 'inspector') return { view: name, sessionKey: first, plugin: second };
+  if (name === 'schedules') return { view: name, id: first, sessionKey: second };
   return { view: name };
 }
 
 export function formatRoute(route: Route): string {
-  const objects =
-    'id' in route ? [route.id] : 'plugin' in route ? [route.sessionKey, route.plugin] : 'sessionKey' in route ? [route.sessionKey] : [];
+  const { id, sessionKey, plugin } = route as Partial<Record<string, string>>;
+  const objects = 'id' in route ? [id, sessionKey] : [sessionKey, plugin];
   const path = objects.map((object) => encodeURIComponent(object ?? '').replaceAll('%3A', ':')).join('/');
   return `#/${route.view}/${path}`.replace(/\/+$/, '');
 }

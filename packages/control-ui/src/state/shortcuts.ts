@@ -13,6 +13,7 @@ export type Shortcut =
   | 'go-sessions'
   | 'go-approvals'
   | 'go-plugins'
+  | 'go-schedules'
   | 'go-inspector'
   | 'go-settings';
 
@@ -38,6 +39,7 @@ const AFTER_G: Readonly<Record<string, Shortcut>> = {
   s: 'go-sessions',
   a: 'go-approvals',
   p: 'go-plugins',
+  t: 'go-schedules',
   i: 'go-inspector',
   ',': 'go-settings',
 };
@@ -81,6 +83,7 @@ export const keyboardMap: readonly { readonly title: string; readonly rows: read
       { keys: ['g', 's'], what: 'Go to sessions' },
       { keys: ['g', 'a'], what: 'Go to approvals' },
       { keys: ['g', 'p'], what: 'Go to plugins' },
+      { keys: ['g', 't'], what: 'Go to schedules' },
       { keys: ['g', 'i'], what: 'Go to the inspector' },
       { keys: ['g', ','], what: 'Go to settings' },
     ],

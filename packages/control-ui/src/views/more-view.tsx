@@ -35,6 +35,11 @@ export function MoreView({ onHelp, onPalette, onSignOut }: MoreProps): ReactNode
             </a>
           </li>
           <li>
+            <a href={formatRoute({ view: 'schedules', id: undefined, sessionKey: undefined })} className="more-row">
+              <Icon name="clock" /> Schedules
+            </a>
+          </li>
+          <li>
             <a href={formatRoute({ view: 'inspector', sessionKey: undefined, plugin: undefined })} className="more-row">
               <Icon name="inspector" /> Inspector
             </a>

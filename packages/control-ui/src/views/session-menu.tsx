@@ -75,6 +75,12 @@ export function useSessionMenu(session: Session | undefined, where: 'chat' | 'li
       icon: 'inspector',
       run: () => navigate({ view: 'inspector', sessionKey: key, plugin: undefined }),
     },
+    {
+      id: 'schedules',
+      label: 'Schedules of this session',
+      icon: 'clock',
+      run: () => navigate({ view: 'schedules', id: undefined, sessionKey: key }),
+    },
     { id: 'export', label: 'Export', icon: 'download', run: () => void exportSession() },
     { id: 'archive', label: session.archived ? 'Take out of the archive' : 'Archive', icon: 'archive', run: () => void archive() },
     { id: 'delete', label: 'Delete', icon: 'trash', danger: true, run: () => setOpen('delete') },
