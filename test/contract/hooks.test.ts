@@ -105,7 +105,7 @@ for (const name of ofATurn) {
     // An observer has no say, so it cannot say anything wrong.
     if (kind === 'wrong shape' && row.kind === 'observe') continue;
     test(`${name}: ${kind} means ${row.onFailure}`, async () => {
-      verifies('turns:hook-failure-policy');
+      verifies('turns:hook-failure-policy', 'R18');
       const clock = createManualClock();
       await using world = await openTurns(optionsOf(name, { clock }));
       world.hooks.add(name, { plugin: 'faulty', handler: handler as HookHandler<typeof name> });

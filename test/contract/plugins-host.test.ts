@@ -874,6 +874,7 @@ test('without plugins, none is loaded and all are listed', async () => {
 });
 
 test('start-up checks are asked, and one that fails says so', async () => {
+  verifies('compat:C18');
   await using world = await openHostWorld();
   writePlugin(world.place, {
     id: 'one',

@@ -50,7 +50,7 @@ onBothEngines('32 of a plugin wait in a session at most, those that may come bac
 });
 
 onBothEngines('the order is by priority, then by time, then as they came', async ({ store }) => {
-  verifies('R06');
+  verifies('R06', 'seed1:injection-priority');
   await create(store);
   const order: [id: string, pluginId: string, priority: number, when: number][] = [
     ['late', plugin, 0, at + 5],

@@ -63,7 +63,7 @@ export function Notice({ item, open, onToggle, onRetry, onCopy }: NoticeProps): 
     case 'phase':
       return <Line icon={notice.busy ? 'spinner' : 'info'} words={visible(notice.text)} />;
     case 'end':
-      return <RunEnded item={item} end={notice.end} todo={notice.todo} onRetry={notice.retryable ? onRetry : undefined} />;
+      return <RunEnded item={item} end={notice.end} advice={notice.advice} onRetry={notice.retryable ? onRetry : undefined} />;
   }
 }
 
@@ -127,11 +127,11 @@ export const endWords: Record<
 interface RunEndedProps {
   readonly item: NoticeItem;
   readonly end: RunEnd;
-  readonly todo: string | undefined;
+  readonly advice: string | undefined;
   readonly onRetry: TranscriptProps['onRetry'];
 }
 
-function RunEnded({ item, end, todo, onRetry }: RunEndedProps): ReactNode {
+function RunEnded({ item, end, advice, onRetry }: RunEndedProps): ReactNode {
   const words = endWords[end.kind];
   return (
     <section className="notice notice-end" data-tone={words.tone} aria-label={words.title}>
@@ -141,7 +141,7 @@ function RunEnded({ item, end, todo, onRetry }: RunEndedProps): ReactNode {
           <b>{words.title}</b> <time>{clockTime(item.at)}</time>
         </p>
         {end.reason !== undefined && <p>{visible(end.reason)}</p>}
-        {todo !== undefined && <p>{visible(todo)}</p>}
+        {advice !== undefined && <p>{visible(advice)}</p>}
         {end.code !== undefined && <code>{visible(end.code)}</code>}
       </div>
       {onRetry && (

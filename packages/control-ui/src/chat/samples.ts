@@ -356,11 +356,16 @@ export const every: readonly TranscriptItem[] = [
     notice: {
       type: 'end',
       end: { kind: 'failed', code: 'MODEL_UNREACHABLE', reason: 'qwen3-coder-30b does not answer at 127.0.0.1:11434.' },
-      todo: 'Start it, or choose another model.',
+      advice: 'Start it, or choose another model.',
       retryable: true,
     },
   },
-  { kind: 'notice', key: 'e3', at: at(3), notice: { type: 'end', end: { kind: 'step_limit' }, todo: 'Write “go on” to let it continue.' } },
+  {
+    kind: 'notice',
+    key: 'e3',
+    at: at(3),
+    notice: { type: 'end', end: { kind: 'step_limit' }, advice: 'Write “go on” to let it continue.' },
+  },
   { kind: 'custom', key: 'cu', from: 'memory-notes', at: at(2), text: 'A **note** for the next turn.', entryId: 'entry-3' },
   { kind: 'assistant', key: 'think', agent: 'main', at: at(1), text: '', streaming: true, thinking: 'Let me see.' },
 ];
@@ -434,7 +439,7 @@ export function hostile(text: string, key: string): readonly TranscriptItem[] {
       kind: 'notice',
       key: `${key}8`,
       at: NOW,
-      notice: { type: 'end', end: { kind: 'failed', code: text, reason: text }, todo: text, retryable: true },
+      notice: { type: 'end', end: { kind: 'failed', code: text, reason: text }, advice: text, retryable: true },
     },
     { kind: 'custom', key: `${key}c`, from: text, at: NOW, text, images },
   ];

@@ -112,8 +112,8 @@ export interface NoticeItem extends ItemBase {
     | { readonly type: 'label'; readonly label: string | null }
     | { readonly type: 'title'; readonly title: string }
     | { readonly type: 'edit'; readonly left: 'out' | 'replaced' }
-    /** `todo` is what the person can do about it. */
-    | { readonly type: 'end'; readonly end: RunEnd; readonly todo?: string | undefined; readonly retryable?: boolean | undefined }
+    /** `advice` is what the person can do about it. */
+    | { readonly type: 'end'; readonly end: RunEnd; readonly advice?: string | undefined; readonly retryable?: boolean | undefined }
     | { readonly type: 'phase'; readonly text: string; readonly busy: boolean };
 }
 

@@ -12,7 +12,7 @@ import { append, hookContextOf, type Turn } from './turn-context.ts';
 
 type Reason = 'threshold' | 'overflow' | 'manual';
 
-export interface CompactionPlan {
+export interface CompactionTask {
   readonly path: readonly Entry[];
   readonly model: Model | undefined;
   readonly reason: Reason;
@@ -36,7 +36,7 @@ export type Summed =
   | { readonly kind: 'nothing'; readonly reason: string };
 
 /** The summary as an entry to be written; nothing is written here. */
-export async function sumUp({ path, model, reason, instructions, context, hooks, clock, signal }: CompactionPlan): Promise<Summed> {
+export async function sumUp({ path, model, reason, instructions, context, hooks, clock, signal }: CompactionTask): Promise<Summed> {
   const tokensBefore = estimateTokens(messagesOf(path));
   // The server says that it is too long: then its window is smaller than the settings say, whatever they say.
   const window = Math.min(model?.info.contextWindow ?? 0, reason === 'overflow' ? tokensBefore : Number.POSITIVE_INFINITY);

@@ -1,5 +1,5 @@
 // What a program in the sandbox finds: a root of its own with the system read-only, the workspace, and nothing else. A
-// profile is the plan; bubblewrap.ts and unshare.ts carry it out, each with its tool.
+// profile says what; bubblewrap.ts and unshare.ts carry it out, each with its tool.
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, relative } from 'node:path';
 

@@ -54,9 +54,9 @@ export interface CallFacts {
 }
 
 export interface PreparedCall {
-  /** What it is about, in a few words, for the tool card: `notes/todo.md`, `git status`. */
+  /** What it is about, in a few words, for the tool card: `notes/list.md`, `git status`. */
   readonly subject: string;
-  /** The question of an approval: `Write notes/todo.md?` */
+  /** The question of an approval: `Write notes/list.md?` */
   readonly question: string;
   readonly risk: Risk;
   /** Everything that decides what happens; shown whole, and hashed. Real paths, argv, content, digests of files that a program would run. */

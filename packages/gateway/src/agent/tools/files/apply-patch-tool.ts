@@ -35,7 +35,7 @@ export function applyPatchTool(deps: FileDeps): Tool {
     parallelSafe: false,
     facts: async ({ patch }, { workspace }) => ({ derivedPaths: await pathFacts(namedIn(patch), workspace) }),
     async prepare({ patch }, place) {
-      const steps = await plan(patch, place, deps);
+      const steps = await stepsOf(patch, place, deps);
       const names = steps.map(({ spot }) => spot.shown);
       const subject = names.length === 1 ? names[0]! : `${names.length} files: ${names.join(', ')}`;
       return {
@@ -63,7 +63,7 @@ function namedIn(patch: string): string[] {
   );
 }
 
-async function plan(patch: string, place: ToolPlace, deps: FileDeps): Promise<Step[]> {
+async function stepsOf(patch: string, place: ToolPlace, deps: FileDeps): Promise<Step[]> {
   const steps: Step[] = [];
   const add = (step: Step) => {
     if (steps.some(({ spot }) => spot.real === step.spot.real))
