@@ -1,5 +1,5 @@
 // What a user of the client sees: its options, its states and its methods, typed by the tables of the protocol.
-import type { ClientInfo, EventFrame, EventName, EventPayload, HelloOk, MethodName, Params, Result } from '@tenon/protocol';
+import type { ClientInfo, EventFrame, EventName, EventPayload, HelloOk, JsonValue, MethodName, Params, Result } from '@tenon/protocol';
 import type { CallOptions } from './calls.ts';
 import type { Clock } from './clock.ts';
 import type { DeviceIdentity } from './device.ts';
@@ -7,6 +7,9 @@ import type { Invalid, UnknownFrame } from './incoming.ts';
 import type { BackoffBounds } from './reconnect.ts';
 import type { SocketConstructor } from './socket.ts';
 import type { Position } from './stream.ts';
+
+/** `plugin.<plugin id>.<name>`; those that there are stand in `hello.features.methods`. */
+export type PluginMethod = `plugin.${string}.${string}`;
 
 export interface ClientOptions {
   /** `ws://127.0.0.1:18789` */
@@ -76,6 +79,8 @@ export interface Client {
   connect(options?: { readonly retry?: boolean }): Promise<HelloOk>;
   /** Rejects with `GatewayError`, `CallTimeout`, `ConnectionError`, `ProtocolError`, `TooManyCalls` or the signal's reason. */
   call<Method extends MethodName>(method: Method, ...args: CallArgs<Method>): Promise<Result<Method>>;
+  /** A method that a plugin brings. It has no idempotency key: if the connection breaks before the answer, it rejects and is not sent again. */
+  callPlugin(method: PluginMethod, params?: JsonValue, options?: CallOptions): Promise<JsonValue>;
   on<Name extends EventName>(name: Name, listener: (payload: EventPayload<Name>, frame: EventFrame) => void): () => void;
   onState(listener: (state: ClientState) => void): () => void;
   /** Frames of a type and events of a name that this version does not know. */

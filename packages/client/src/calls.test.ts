@@ -99,6 +99,22 @@ test('a method that the tables do not have is refused without a word to the gate
   await assert.rejects(client.call('toString' as 'health'), { name: 'GatewayError', code: 'UNKNOWN_METHOD' });
 });
 
+test('a method of a plugin is called by its name, and not sent again when the connection breaks', options, async (t) => {
+  const gateway = await openScriptedGateway(t);
+  const client = openClient(t, { url: gateway.url, WebSocket, reconnect: { minMs: 0, maxMs: 0 } });
+  const peer = await meet(client, gateway);
+  const calling = client.callPlugin('plugin.hello.greet', { whom: 'you' });
+  const request = await peer.next();
+  assert.deepEqual([request.method, request.params], ['plugin.hello.greet', { whom: 'you' }]);
+  peer.answer(request, ['anything', 1]);
+  assert.deepEqual(await calling, ['anything', 1]);
+
+  const cut = client.callPlugin('plugin.hello.greet');
+  await peer.next();
+  peer.kill();
+  await assert.rejects(cut, { name: 'ConnectionError', code: 'LOST' });
+});
+
 test('a result that does not fit its row rejects the call and is reported', options, async (t) => {
   verifies('seed4:client-validates');
   const gateway = await openScriptedGateway(t);

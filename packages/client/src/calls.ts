@@ -4,9 +4,9 @@
 import {
   explain,
   GatewayError,
+  isMethodName,
   type KeyedMethod,
   limits,
-  type MethodName,
   matches,
   reading,
   methodRow,
@@ -17,7 +17,7 @@ import {
 } from '@tenon/protocol';
 import type { Clock } from './clock.ts';
 import { gatewayError } from './connection.ts';
-import { CallTimeout, ProtocolError, TooManyCalls } from './errors.ts';
+import { CallTimeout, ConnectionError, ProtocolError, TooManyCalls } from './errors.ts';
 import type { Invalid } from './incoming.ts';
 
 export interface CallOptions {
@@ -28,7 +28,8 @@ export interface CallOptions {
 }
 
 export interface Calls {
-  add(method: MethodName, params: object, options: CallOptions): Promise<unknown>;
+  /** A method that is not in the tables is a plugin's: nobody knows what a repeat would do, so it is sent once. */
+  add(method: string, params: unknown, options: CallOptions): Promise<unknown>;
   /** A connection is ready: send what waits. */
   attach(send: (text: string) => void, maxPayload: number): void;
   /** The connection is gone: everything waits again. */
@@ -43,7 +44,7 @@ export interface Calls {
 
 interface Call {
   readonly id: string;
-  readonly method: MethodName;
+  readonly method: string;
   readonly text: string;
   readonly bytes: number;
   readonly settle: (error: Error | undefined, result?: unknown) => void;
@@ -70,7 +71,7 @@ export function createCalls(clock: Clock, defaultTimeoutMs: number): Calls {
   let link: Link | undefined;
   let lastId = 0;
 
-  function add(method: MethodName, params: object, { timeoutMs = defaultTimeoutMs, signal }: CallOptions): Promise<unknown> {
+  function add(method: string, params: unknown, { timeoutMs = defaultTimeoutMs, signal }: CallOptions): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     if (signal?.aborted) {
       reject(signal.reason);
@@ -148,7 +149,10 @@ export function createCalls(clock: Clock, defaultTimeoutMs: number): Calls {
       flush();
     },
     detach() {
+      const sent = [...pending.values()].filter(({ id, method }) => link?.inFlight.has(id) && !isMethodName(method));
       link = undefined;
+      for (const { method, settle } of sent)
+        settle(new ConnectionError('LOST', `The connection broke before "${method}" was answered; it may have been done`));
       waiting = new Set(pending.values());
     },
     answer(frame) {
@@ -174,23 +178,24 @@ function settleWith(call: Call, frame: ResponseFrame): Invalid | undefined {
     call.settle(gatewayError(frame.error));
     return undefined;
   }
-  const { result } = methodRow(call.method);
-  if (frame.ok && matches(reading(result), frame.payload)) {
+  // What a plugin answers has no row: it is the JSON that it is.
+  const result = isMethodName(call.method) ? methodRow(call.method).result : undefined;
+  if (frame.ok && (!result || matches(reading(result), frame.payload))) {
     call.settle(undefined, frame.payload);
     return undefined;
   }
-  const reason = frame.ok
-    ? explain(reading(result), frame.payload, `${call.method} result`)
-    : `${call.method} was refused without an error`;
+  const reason =
+    frame.ok && result ? explain(reading(result), frame.payload, `${call.method} result`) : `${call.method} was refused without an error`;
   const error = new ProtocolError(reason ?? `${call.method} result does not fit its schema`, frame);
   call.settle(error);
   return { reason: error.message, frame };
 }
 
-function requestText(id: string, method: MethodName, params: Partial<Params<KeyedMethod>>): string {
-  const keyed = methodRow(method).repeat === 'keyed';
-  const sent: object = keyed ? { ...params, idempotencyKey: params.idempotencyKey ?? randomKey() } : params;
-  return JSON.stringify({ type: 'req', id, method, params: sent } satisfies Omit<RequestFrame, 'params'> & { params: object });
+function requestText(id: string, method: string, params: unknown): string {
+  const keyed = isMethodName(method) && methodRow(method).repeat === 'keyed';
+  const given = params as Partial<Params<KeyedMethod>>;
+  const sent: unknown = keyed ? { ...given, idempotencyKey: given.idempotencyKey ?? randomKey() } : params;
+  return JSON.stringify({ type: 'req', id, method, params: sent } satisfies Omit<RequestFrame, 'params'> & { params: unknown });
 }
 
 // Not `randomUUID`: browsers have it on https and localhost only.

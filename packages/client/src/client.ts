@@ -15,14 +15,15 @@ import {
   type HelloOk,
   isEventName,
   isMethodName,
+  type JsonValue,
   type MethodName,
   matches,
   reading,
   PROTOCOL_VERSION,
   type Result,
 } from '@tenon/protocol';
-import type { CallArgs, Client, ClientOptions, ClientState, CloseReason, Gap } from './api.ts';
-import { createCalls } from './calls.ts';
+import type { CallArgs, Client, ClientOptions, ClientState, CloseReason, Gap, PluginMethod } from './api.ts';
+import { type CallOptions, createCalls } from './calls.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Connection, type ConnectionEnd, openConnection } from './connection.ts';
 import { ConnectionError, ProtocolError } from './errors.ts';
@@ -124,6 +125,13 @@ class GatewayClient implements Client {
     const result = (await this.#calls.add(method, params ?? {}, options ?? {})) as Result<Method>;
     if (method === 'events.subscribe' || method === 'events.unsubscribe') this.#subscribed(result as Result<'events.subscribe'>);
     return result;
+  }
+
+  async callPlugin(method: PluginMethod, params: JsonValue = {}, options: CallOptions = {}): Promise<JsonValue> {
+    if (this.#state.kind === 'closed') {
+      throw this.#state.error ?? new ConnectionError('CLOSED', `Cannot call "${method}": the client is not connected`);
+    }
+    return (await this.#calls.add(method, params, options)) as JsonValue;
   }
 
   on<Name extends EventName>(name: Name, listener: (payload: EventPayload<Name>, frame: EventFrame) => void): () => void {

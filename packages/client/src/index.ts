@@ -1,4 +1,4 @@
-export type { CallArgs, Client, ClientOptions, ClientState, CloseReason, Gap } from './api.ts';
+export type { CallArgs, Client, ClientOptions, ClientState, CloseReason, Gap, PluginMethod } from './api.ts';
 export type { CallOptions } from './calls.ts';
 export { CLIENT_VERSION, createClient } from './client.ts';
 export type { Clock } from './clock.ts';

@@ -190,3 +190,12 @@ test('plugin trace says what is wrong', async () => {
   assert.equal((await tenon('plugin', 'trace', 'nowhere', '--turns', '0')).code, 2);
   assert.deepEqual(await tenon('plugin', 'trace', SESSION, '--off'), { code: 0, stdout: `${SESSION} is not recorded\n`, stderr: '' });
 });
+
+test('a method of a plugin is called like every other, and one that is not there is refused by the gateway', async () => {
+  assert.equal((await tenon('plugin', 'enable', 'everything', '--yes')).code, 0);
+  assert.deepEqual((await data<{ patches: unknown[] }>('call', 'plugin.everything.seen')).patches, []);
+  const missing = await tenon('call', 'plugin.everything.missing');
+  assert.deepEqual([missing.code, missing.stderr], [1, 'tenon: There is no method "plugin.everything.missing"\n']);
+  const keyed = await tenon('call', 'plugin.everything.seen', '--key', 'a');
+  assert.match(keyed.stderr, /--key has no meaning/);
+});

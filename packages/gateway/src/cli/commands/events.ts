@@ -34,7 +34,7 @@ export const events = defineCommand({
     const done = Promise.withResolvers<void>();
     let printed = 0;
     const print = (frame: EventFrame) => {
-      if (only ? !only.includes(frame.event) : isSilent(frame.event)) return;
+      if (only ? !only.some((name) => isMeant(name, frame.event)) : isSilent(frame.event)) return;
       if (count !== undefined && printed >= count) return;
       out.line(out.json ? jsonLine(withoutType(frame)) : eventLine(frame, out, visible));
       if (++printed === count) done.resolve();
@@ -72,10 +72,16 @@ function snapshotText(reason: EventPayload<'snapshot-required'>['reason'], from:
 async function checkedNames(names: string[] | undefined): Promise<string[] | undefined> {
   if (names === undefined) return undefined;
   const { eventNames, isEventName } = await import('@tenon/protocol');
-  const wrong = names.find((name) => !isEventName(name));
+  // Those of plugins are in no table.
+  const wrong = names.find((name) => !isEventName(name) && !/^plugin\./.test(name));
   if (wrong !== undefined) throw await unknownWord(`--only cannot be ${quoted(wrong)}: no such event`, wrong, eventNames);
   if (names.length === 0) throw usageError('--only is empty; it must be a list of events');
   return names;
+}
+
+/** `plugin.<id>.*` and `plugin.*` mean all that begin so. */
+function isMeant(name: string, event: string): boolean {
+  return name === event || (/^plugin\./.test(name) && name.endsWith('.*') && event.startsWith(name.slice(0, -1)));
 }
 
 async function listen(client: Client, print: (frame: EventFrame) => void): Promise<void> {
