@@ -39,6 +39,8 @@ export interface Conversation {
   answer(id: string, decision: Decision): Promise<void>;
   /** What plugins show here now. */
   readonly plugins: PluginsShown;
+  /** Reads it anew: a line of a script comes before the event of the line above it. */
+  refreshPlugins(): Promise<void>;
   /** Presses one of their controls. */
   press(control: Control, payload?: JsonValue): Promise<Result<'plugins.sessionAction'>>;
   /** Resolves when the run has ended. */
@@ -75,8 +77,9 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
   const readPlugins = createPluginReader();
   let plugins = noPlugins;
   let needs: EventPayload<'action.required'>[] = [];
-  /** True: what is being read may be old by now. */
-  let pluginsStale: boolean | undefined;
+  /** What is being read may be old by now. */
+  let pluginsStale = false;
+  let refreshing: Promise<void> | undefined;
 
   function follow(): Follower {
     return createFollower({ sessionKey, show, fetchEntry: (entryId) => void fetchEntry(entryId) });
@@ -124,11 +127,16 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
     }
   }
 
-  async function refreshPlugins(): Promise<void> {
-    if (pluginsStale !== undefined) {
-      pluginsStale = true;
-      return;
-    }
+  /** Resolves when `plugins` is what they show now, also where it is being read already. */
+  function refreshPlugins(): Promise<void> {
+    pluginsStale = true;
+    refreshing ??= readAgain().finally(() => {
+      refreshing = undefined;
+    });
+    return refreshing;
+  }
+
+  async function readAgain(): Promise<void> {
     do {
       pluginsStale = false;
       const key = sessionKey;
@@ -140,7 +148,6 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
       if (key !== sessionKey) pluginsStale = true;
       else plugins = readPlugins({ descriptors: found?.descriptors ?? [], extensions: row?.session.pluginExtensions ?? [], needs });
     } while (pluginsStale);
-    pluginsStale = undefined;
     onPlugins?.(plugins);
   }
 
@@ -227,6 +234,7 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
     get plugins() {
       return plugins;
     },
+    refreshPlugins,
     async press({ pluginId, actionId = '' }, payload) {
       const params = { pluginId, actionId, idempotencyKey: newId(), ...(payload === undefined ? {} : { payload }) };
       const answer = await inSession(() => client.call('plugins.sessionAction', { ...params, sessionKey }, { timeoutMs: callMs }));

@@ -64,6 +64,7 @@ async function tell(input: Told, options: PipedOptions): Promise<number> {
     for (const line of safeLines(text)) answers.line(line);
   };
   if (input.kind === 'panel') {
+    await conversation.refreshPlugins();
     print(panelText(conversation.plugins));
     return exitCodes.ok;
   }
