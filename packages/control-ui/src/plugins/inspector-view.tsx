@@ -141,7 +141,7 @@ function Records({ trace, sessionKey, plugin }: RecordsProps): ReactNode {
 
   const all = useMemo(() => dispatchesOf(trace.records), [trace.records]);
   const turns = useMemo(() => turnsOf(all), [all]);
-  const latest = turns.at(-1);
+  const latest = turns.findLast(({ runId }) => runId !== undefined) ?? turns.at(-1);
   const ofTurn = all.filter(({ runId }) =>
     turn === ALL ? true : turn === LATEST ? runId === latest?.runId : turn === OUTSIDE ? runId === undefined : runId === turn,
   );

@@ -55,7 +55,7 @@ export async function preparePrompt(turn: Turn): Promise<Prompt | RunEnd> {
     const beat = await consult(turn, 'heartbeat_prompt_contribution', context);
     if (beat.kind === 'done') collect(around, beat.event);
   }
-  const place = { sessionKey: turn.session.key, agentId: turn.agent.id, workspace: turn.workspace };
+  const place = { sessionKey: turn.session.key, agentId: turn.agent.id, workspace: turn.workspace, runId: turn.run.runId };
   const made = await makeTools(turn.deps.plugins, place, turn.agent, turn.control.waits);
   const offered = [...turn.deps.tools.filter((tool) => isOffered(tool, turn.agent)), ...made];
   const basis = systemPrompt({

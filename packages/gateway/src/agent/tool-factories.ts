@@ -13,6 +13,8 @@ export interface FactoryPlace {
   readonly agentId: string;
   /** The real path of the workspace. */
   readonly workspace: string;
+  /** The turn that wants tools; without it, somebody only looks. */
+  readonly runId?: string;
 }
 
 /** Those of the factories that this agent may have and that have one for this session; in the order of the plugins. */
@@ -34,10 +36,11 @@ export async function makeTools(
 async function makeOne(
   factory: RegisteredItem<'toolFactory'>,
   plugins: PluginParts,
-  { sessionKey, agentId, workspace: workspaceDir }: FactoryPlace,
+  place: FactoryPlace,
   signal: AbortSignal | undefined,
 ): Promise<Tool | undefined> {
   const { plugin, pluginName, generation, item } = factory;
+  const { sessionKey, agentId, workspace: workspaceDir } = place;
   const where = placed(plugin, 'tool_factory');
   const state = await readState(plugins, plugin, sessionKey).catch(() => undefined);
   if (!state) {
@@ -57,6 +60,7 @@ async function makeOne(
     Object.freeze({ sessionKey, agentId, workspaceDir }),
     (raw) => acceptTool(raw, item.name),
     signal,
+    place,
   );
   if (!answer.ok || answer.value === undefined) return undefined;
   const tool = answer.value;
