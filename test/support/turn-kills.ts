@@ -149,7 +149,7 @@ const stories: Readonly<Record<string, Story>> = {
     },
   },
   'a button that the agent goes on from': {
-    points: [...ofEveryTurn, 'action.answered', 'action.committed'],
+    points: ['turn.begun', 'turn.model-answered', 'action.answered', 'action.committed'],
     hasPlugin: true,
     answer: () => ({ text: 'Done.' }),
     async tell({ press, ended }) {
@@ -164,7 +164,7 @@ const stories: Readonly<Record<string, Story>> = {
     },
   },
   'something that the next turn is told': {
-    points: [...ofEveryTurn, 'injection.enqueued'],
+    points: ['turn.before-model', 'turn.answer-written', 'injection.enqueued'],
     hasPlugin: true,
     answer: () => ({ text: 'Done.' }),
     async tell({ press, send, ended, nth }) {
