@@ -197,9 +197,12 @@ export interface SessionWorkflow {
    * withdrawn when this load of the plugin ends. Needs the grant `approvals.request`.
    */
   requestApproval(request: ApprovalQuestion): Promise<ApprovalOutcome>;
-  /** A turn at a later time. Needs the grant `schedule.turns`. This gateway keeps no schedules yet: `unavailable`. */
+  /**
+   * A turn at a later time, or again and again. It is kept over a restart, and is gone with the session, its reset, and when the
+   * plugin is switched off. Needs the grant `schedule.turns`.
+   */
   scheduleSessionTurn(turn: ScheduledTurn): Promise<ScheduleOutcome>;
-  /** Takes turns back that this plugin has scheduled. Needs the grant `schedule.turns`. */
+  /** Takes turns back that this plugin has scheduled in the session under the tag. Needs the grant `schedule.turns`. */
   unscheduleSessionTurnsByTag(which: { readonly sessionKey: string; readonly tag: string }): Promise<UnscheduleOutcome>;
   /** Files to where the session came from. Needs the grant `attachments.send`. This gateway has no channels yet: `unavailable`. */
   sendSessionAttachment(attachment: SessionAttachment): Promise<AttachmentOutcome>;
@@ -621,8 +624,8 @@ export interface ScheduledTurn {
   readonly sessionKey: string;
   /** What the agent is told then. */
   readonly message: string;
-  /** A date and time, such as 2030-01-31T08:00:00Z. */
-  readonly at?: string;
+  /** A date and time, such as 2030-01-31T08:00:00Z, as text, in milliseconds since 1970, or as a Date. */
+  readonly at?: string | number | Date;
   readonly delayMs?: number;
   /** Five fields, again and again. */
   readonly cron?: string;
@@ -631,6 +634,8 @@ export interface ScheduledTurn {
   /** By which it can be taken back; without a colon. */
   readonly tag?: string;
   readonly name?: string;
+  /** Only for what runs once: false keeps the finished job listed until somebody removes it. */
+  readonly deleteAfterRun?: boolean;
   /** `announce`, as if nothing is said: the answer is sent to where the session came from. */
   readonly deliveryMode?: 'none' | 'announce';
 }

@@ -10,6 +10,7 @@ import { registerMethods } from '../../packages/gateway/src/host/register-api.ts
 import { RUN_CONTEXT_GRACE_MS } from '../../packages/gateway/src/host/run-context.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type HostWorld, openHostWorld, put, SESSION, writePlugin } from '../support/plugins.ts';
+import { idOf, job } from '../support/stores-jobs.ts';
 import { verifies } from '../support/verifies.ts';
 
 const by = 'tester';
@@ -1046,7 +1047,7 @@ test('an event of its own carries what was registered: its name, its scope, and 
   assert.equal(!outcome.ok && outcome.reason, 'limit');
 });
 
-test('nothing that a tool of a plugin can call changes settings, grants, trust, schedules or the audit log', async () => {
+test('nothing that a tool of a plugin can call changes settings, grants, trust, schedules of others or the audit log', async () => {
   verifies('S57:plugins');
   await using world = await openHostWorld();
   writePlugin(world.place, {
@@ -1063,11 +1064,12 @@ test('nothing that a tool of a plugin can call changes settings, grants, trust, 
     await world.store.read('audit.list', { limit: 100 }),
     host.get('one')?.granted,
     host.get('one')?.config,
+    await world.store.read('jobs.get', { id: idOf('theirs') }),
   ];
+  await world.store.write('jobs.add', job('theirs', { session: { key: SESSION }, tag: 'x' }));
   const before = await kept();
   for (const [place, call] of lateCalls(api)) {
-    const outcome = await call(...(goodArguments[place as GrantedCall] ?? [SESSION, 'box', { config: {}, grants: ['policy.tools'] }]));
-    if (/schedule/i.test(place)) assert.equal((outcome as { reason?: string }).reason, 'unavailable', place);
+    await call(...(goodArguments[place as GrantedCall] ?? [SESSION, 'box', { config: {}, grants: ['policy.tools'] }]));
   }
   const names = lateCalls(api).map(([place]) => place);
   assert.deepEqual(

@@ -11,6 +11,7 @@ import { openPlugins } from '../../packages/gateway/src/host/open-plugins.ts';
 import type { OwnEvent } from '../../packages/gateway/src/host/plugin-api.ts';
 import type { PluginHost, PluginHostOptions } from '../../packages/gateway/src/host/plugin-host.ts';
 import type { PersonQuestion } from '../../packages/gateway/src/host/plugin-questions.ts';
+import { createTurnSchedules } from '../../packages/gateway/src/agent/turn-schedules.ts';
 import { createHookRunner, type HookRunner } from '../../packages/gateway/src/host/run-hook.ts';
 import { type Clock, systemClock } from '../../packages/gateway/src/kernel/clock.ts';
 import { createMetrics } from '../../packages/gateway/src/kernel/metrics.ts';
@@ -146,6 +147,7 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
           questions.push(question);
           return Promise.resolve({ kind: 'decided', decision: 'allow-once', by: 'person' });
         },
+        schedules: createTurnSchedules({ store, clock }),
         continueAgent: (request) => {
           continued.push(request);
           return Promise.resolve({ ok: true, runId: 'run-run-run-run-run' });

@@ -83,9 +83,12 @@ export interface SessionWorkflow {
    * withdrawn when this load of the plugin ends. Needs the grant `approvals.request`.
    */
   requestApproval(request: ApprovalQuestion): Promise<ApprovalOutcome>;
-  /** A turn at a later time. Needs the grant `schedule.turns`. This gateway keeps no schedules yet: `unavailable`. */
+  /**
+   * A turn at a later time, or again and again. It is kept over a restart, and is gone with the session, its reset, and when the
+   * plugin is switched off. Needs the grant `schedule.turns`.
+   */
   scheduleSessionTurn(turn: ScheduledTurn): Promise<ScheduleOutcome>;
-  /** Takes turns back that this plugin has scheduled. Needs the grant `schedule.turns`. */
+  /** Takes turns back that this plugin has scheduled in the session under the tag. Needs the grant `schedule.turns`. */
   unscheduleSessionTurnsByTag(which: { readonly sessionKey: string; readonly tag: string }): Promise<UnscheduleOutcome>;
   /** Files to where the session came from. Needs the grant `attachments.send`. This gateway has no channels yet: `unavailable`. */
   sendSessionAttachment(attachment: SessionAttachment): Promise<AttachmentOutcome>;

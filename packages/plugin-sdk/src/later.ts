@@ -1,5 +1,5 @@
-// Turns at a later time, and files to where a session came from. The types and the rules for input are here and hold; the
-// gateway answers `unavailable` until it keeps schedules and has channels.
+// Turns at a later time, and files to where a session came from. The types and the rules for input are here and hold; for files
+// the gateway answers `unavailable` until it has channels.
 import type { Refused } from './values.ts';
 
 /** When: exactly one of `at`, `delayMs` and `cron`. */
@@ -7,8 +7,8 @@ export interface ScheduledTurn {
   readonly sessionKey: string;
   /** What the agent is told then. */
   readonly message: string;
-  /** A date and time, such as 2030-01-31T08:00:00Z. */
-  readonly at?: string;
+  /** A date and time, such as 2030-01-31T08:00:00Z, as text, in milliseconds since 1970, or as a Date. */
+  readonly at?: string | number | Date;
   readonly delayMs?: number;
   /** Five fields, again and again. */
   readonly cron?: string;
@@ -17,6 +17,8 @@ export interface ScheduledTurn {
   /** By which it can be taken back; without a colon. */
   readonly tag?: string;
   readonly name?: string;
+  /** Only for what runs once: false keeps the finished job listed until somebody removes it. */
+  readonly deleteAfterRun?: boolean;
   /** `announce`, as if nothing is said: the answer is sent to where the session came from. */
   readonly deliveryMode?: 'none' | 'announce';
 }

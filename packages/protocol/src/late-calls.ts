@@ -11,8 +11,6 @@ interface LateCallSpec {
   readonly notYet?: string;
 }
 
-const NO_SCHEDULES = 'this gateway keeps no schedules yet';
-
 export const lateCalls = {
   'session.state.get': { summary: 'Read its own state in a session.' },
   'session.state.update': { summary: 'Change its own state in a session, on the freshest value.' },
@@ -22,12 +20,8 @@ export const lateCalls = {
   'session.workflow.continueAgent': { summary: 'Start a turn without a message.', grant: 'turns.start' },
   'session.workflow.notifyActionRequired': { summary: 'Call for a person, on every surface.', grant: 'people.notify' },
   'session.workflow.requestApproval': { summary: 'Ask the operator, and wait for the answer.', grant: 'approvals.request' },
-  'session.workflow.scheduleSessionTurn': { summary: 'Start a turn at a later time.', grant: 'schedule.turns', notYet: NO_SCHEDULES },
-  'session.workflow.unscheduleSessionTurnsByTag': {
-    summary: 'Take back turns that it has scheduled.',
-    grant: 'schedule.turns',
-    notYet: NO_SCHEDULES,
-  },
+  'session.workflow.scheduleSessionTurn': { summary: 'Start a turn at a later time.', grant: 'schedule.turns' },
+  'session.workflow.unscheduleSessionTurnsByTag': { summary: 'Take back turns that it has scheduled.', grant: 'schedule.turns' },
   'session.workflow.sendSessionAttachment': {
     summary: 'Send files to where the session came from.',
     grant: 'attachments.send',

@@ -32,11 +32,13 @@ import { askPerson } from './plugin-questions.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 import { createTurnQueue, type TurnQueue } from './queue.ts';
 import type { ExecPolicy } from './tools/exec-policy.ts';
+import { scheduleTool } from './tools/schedule-tool.ts';
 import type { Tool } from './tools/tool.ts';
 import { openTools, type Tools } from './tools/tools.ts';
 import { createTranscripts, type Transcripts } from './transcripts.ts';
 import { runTurn } from './turn.ts';
 import type { TurnDeps } from './turn-context.ts';
+import { createTurnSchedules } from './turn-schedules.ts';
 import { createWake, type Wake } from './wake.ts';
 
 export interface AgentOptions {
@@ -85,7 +87,7 @@ export interface AgentParts {
   /** What the host of the plugins is made with. */
   readonly forPlugins: Pick<
     PluginHostOptions,
-    'hookRegistry' | 'caller' | 'counts' | 'activity' | 'reservedTools' | 'continueAgent' | 'askPerson'
+    'hookRegistry' | 'caller' | 'counts' | 'activity' | 'reservedTools' | 'continueAgent' | 'askPerson' | 'schedules'
   >;
   /** From now on turns use what they have registered. */
   usePlugins(plugins: PluginParts): void;
@@ -140,6 +142,8 @@ export function openAgents(options: AgentOptions): AgentParts {
       gatewayPort: options.gatewayPort,
       keyNames: () => keyEnvNames(settings.models),
     });
+  // Those that work on the store.
+  const ownTools = options.tools ? tools.tools : [...tools.tools, scheduleTool({ store, clock })];
   const { sandbox } = tools;
   const execPolicy = async (): Promise<ExecPolicy> => ({
     policy: settings['exec.policy'],
@@ -167,7 +171,7 @@ export function openAgents(options: AgentOptions): AgentParts {
     maxActive: MAX_TURNS,
     runTurn: (lead, others, control) => runTurn(lead, others, turnDeps, control),
   });
-  const allTools = (): readonly Tool[] => (plugins ? [...tools.tools, ...pluginTools(plugins)] : tools.tools);
+  const allTools = (): readonly Tool[] => (plugins ? [...ownTools, ...pluginTools(plugins)] : ownTools);
   const publish = (said: RunStream): void => {
     options.publish(said);
     turns.said(said);
@@ -268,8 +272,9 @@ export function openAgents(options: AgentOptions): AgentParts {
       caller,
       counts,
       activity,
-      reservedTools: tools.tools.map(({ name }) => name),
+      reservedTools: ownTools.map(({ name }) => name),
       askPerson: (question, signal) => askPerson(question, signal, { store, clock, approvals, maxWaitMs: settings['approvals.expireMs'] }),
+      schedules: createTurnSchedules({ store, clock }),
       continueAgent: (request) => continueAgent(request, { store, clock, turns, nameOf: (id) => plugins?.get(id)?.name ?? id }),
     },
     usePlugins(opened) {

@@ -61,7 +61,7 @@ export function createScheduler({ store, clock, log, metrics, accepted }: Schedu
   function wait(ms: number): void {
     if (state !== 'on') return;
     timer?.cancel();
-    timer = clock.after(Math.max(1, Math.min(ms, LONGEST_WAIT_MS)), wake);
+    timer = clock.after(Math.max(0, Math.min(ms, LONGEST_WAIT_MS)), wake);
   }
 
   /** Contract: must not throw. */
@@ -80,8 +80,11 @@ export function createScheduler({ store, clock, log, metrics, accepted }: Schedu
       do {
         hasNews = false;
         const { jobs, waiting } = await store.read('jobs.due', { at: clock.now(), limit: PER_TICK });
-        for (const due of jobs) await attempt(() => begin(due));
-        for (const occurrence of waiting) await attempt(() => beginWaiting(occurrence));
+        // Together: the store writes what arrives together in one commit.
+        await Promise.all([
+          ...jobs.map((due) => attempt(() => begin(due))),
+          ...waiting.map((occurrence) => attempt(() => beginWaiting(occurrence))),
+        ]);
         if (failed) break;
         if (jobs.length === PER_TICK || waiting.length === PER_TICK) hasNews = true;
         // Others have their turn between two pages.
@@ -111,7 +114,10 @@ export function createScheduler({ store, clock, log, metrics, accepted }: Schedu
     });
     faultpoint('schedule.claimed');
     // Somebody has changed it, or was faster: it is looked at anew.
-    if (!claimed) return void (hasNews = true);
+    if (!claimed) {
+      hasNews = true;
+      return;
+    }
     if (plan.missed) {
       metrics.count('tenon_schedule_occurrences_total', { state: 'missed' }, plan.missed.count);
       log.warn({ jobId: job.id, name: job.name, ...plan.missed }, 'a job has missed its time');

@@ -27,6 +27,7 @@ import { noteQueued } from './own-writes.ts';
 import type { PluginLoad } from './plugin-load.ts';
 import { takeJson } from './plugin-json.ts';
 import { createRequestApproval, type QuestionDeps } from './plugin-questions.ts';
+import { createPluginSchedules, type TurnSchedules } from './plugin-schedules.ts';
 import { createSecrets, type SecretDeps } from './plugin-secrets.ts';
 import { runAsHost } from './plugin-scope.ts';
 import type { RunContexts } from './run-context.ts';
@@ -50,6 +51,7 @@ export interface PluginApiDeps extends SessionStateDeps, QuestionDeps, SecretDep
     readonly said: (said: RunStream) => void;
     readonly event: (event: OwnEvent) => void;
   };
+  readonly schedules: TurnSchedules;
   readonly continueAgent: (request: {
     readonly plugin: string;
     readonly sessionKey: string;
@@ -242,6 +244,7 @@ export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): Runtime
         notifyActionRequired,
         requestApproval: createRequestApproval(load, deps),
         ...createLaterCalls(load, deps),
+        ...createPluginSchedules(load, deps),
       },
     },
     agent: { events: { emitAgentEvent } },

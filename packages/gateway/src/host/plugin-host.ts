@@ -20,6 +20,7 @@ import type { PluginFaults } from './plugin-faults.ts';
 import type { Incident } from './plugin-incidents.ts';
 import type { Registration } from './plugin-load.ts';
 import type { AskedPerson, PersonQuestion } from './plugin-questions.ts';
+import type { TurnSchedules } from './plugin-schedules.ts';
 import type { ServiceState } from './plugin-services.ts';
 import type { WatchOptions } from './plugin-watchdog.ts';
 
@@ -137,6 +138,7 @@ export interface PluginHostOptions {
     readonly event: (event: OwnEvent) => void;
   };
   /** One turn without a message. The host has looked at grant and input. */
+  readonly schedules: TurnSchedules;
   readonly continueAgent: (request: {
     readonly plugin: string;
     readonly sessionKey: string;

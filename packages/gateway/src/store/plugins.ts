@@ -58,6 +58,10 @@ export function* revokeGrant(
   const { pluginId, grant, by, at } = args;
   const removed = yield* change(sql`delete from plugin_grants where plugin_id = ${pluginId} and grant_name = ${grant}`);
   if (removed > 0) yield* appendAudit({ actor: by, action: 'plugins.revokeGrant', target: pluginId, details: { grant }, at }, dialect);
+  if (removed > 0 && grant === 'schedule.turns') {
+    const reason = 'The plugin that made it may not schedule turns any more';
+    while ((yield* removeJobsOf({ owner: `plugin:${pluginId}`, reason, at }, dialect)).more);
+  }
   return { revoked: removed > 0 };
 }
 

@@ -45,6 +45,8 @@ export interface TestGateway {
   call(method: string, params: object, scopes: readonly Scope[]): Promise<unknown>;
   /** Turns that run, and how much was written so far: when both stand still, nothing is under way. */
   readonly busy: { readonly turns: number; readonly commits: number };
+  /** When a job is due next. */
+  nextDue(): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
@@ -147,6 +149,7 @@ export async function openTestGateway({
     metrics,
   );
   await agents.turns.resume();
+  agents.scheduler.start();
   agents.hooks.run('gateway_start', { port: 0 });
   let requests = 0;
 
@@ -163,7 +166,9 @@ export async function openTestGateway({
     get busy() {
       return { turns: agents.turns.active, commits: store.stats.commits };
     },
+    nextDue: async () => (await store.read('jobs.nextDue', {})).at,
     async close() {
+      await agents.scheduler.stop();
       agents.hooks.run('gateway_stop', { reason: 'the test host is closed' });
       await plugins.close();
       await agents.close();

@@ -186,8 +186,16 @@ export async function createTestHost(plugin: PluginEntry, options: TestHostOptio
       return session.pluginExtensions?.find((each) => each.pluginId === id && each.namespace === namespace)?.value as JsonValue | undefined;
     },
     async advance(ms) {
-      clock.advance(ms);
-      await settled();
+      const until = clock.now() + ms;
+      do {
+        // From one time at which a job is due to the next: each begins at its time.
+        const due = await gateway.nextDue();
+        clock.advance(Math.max(0, Math.min(until, due ?? until) - clock.now()));
+        await settled();
+        // The scheduler may have looked while time went by; now it stands.
+        clock.advance(0);
+        await settled();
+      } while (clock.now() < until);
     },
     settled,
     now: () => clock.now(),
