@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Approval, Entry, EventPayload, Run } from '@tenon/protocol';
+import type { Approval, Entry, EventPayload, Occurrence, Run } from '@tenon/protocol';
 import { openStore } from '../../packages/gateway/src/store/open.ts';
 import { type ChaosWorld, openChaosWorld } from './chaos.ts';
 import { type Link, openLink } from './chaos-link.ts';
@@ -180,6 +180,28 @@ const stories: Readonly<Record<string, Story>> = {
       );
     },
   },
+  'a job that is due': {
+    points: [...ofEveryTurn, 'schedule.due', 'schedule.claimed'],
+    answer: () => ({ text: 'Done.' }),
+    async tell({ link, nth }) {
+      const wish = { session: { key: SESSION }, schedule: { kind: 'in', delayMs: 1 }, message: 'Do it now', idempotencyKey: 'job-1' };
+      const added = await link.request('cron.add', wish);
+      if (added.kind === 'unknown') return;
+      assert.ok(added.kind === 'answered', JSON.stringify(added));
+      for (;;) {
+        const looked = await link.request('cron.history', { id: added.payload.job.id });
+        if (looked.kind !== 'answered') return;
+        const [only, ...others] = looked.payload.occurrences as Occurrence[];
+        assert.deepEqual(others, [], 'it is due once');
+        if (only?.endedAt === undefined) continue;
+        if (nth === 2) assert.deepEqual([only.state, only.attempt], ['done', 1]);
+        return;
+      }
+    },
+    check({ runs }) {
+      assert.equal(runs.size, 1, 'one turn');
+    },
+  },
 };
 
 async function sayOnce({ send, ended }: Life): Promise<void> {
@@ -188,7 +210,7 @@ async function sayOnce({ send, ended }: Life): Promise<void> {
 
 /** Points that a turn comes by; all others belong to the store and the requests. */
 export function isTurnPoint(point: string): boolean {
-  return /^(turn|call|approval|bash|compact|action|injection)\./.test(point);
+  return /^(turn|call|approval|bash|compact|action|injection|schedule)\./.test(point);
 }
 
 /** The one with the most steps, for kills at points of the store. */

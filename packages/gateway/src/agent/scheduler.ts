@@ -132,7 +132,6 @@ export function createScheduler({ store, clock, log, metrics, accepted }: Schedu
     if (sessionKey === undefined) return;
     const { runId } = newRunOf({ session: { key: sessionKey } });
     const begun = await store.write('jobs.startWaiting', { key: sessionKey, jobId, dueAt, runId, at: clock.now() });
-    faultpoint('schedule.retried');
     if (begun.runId !== undefined) accepted(sessionKey);
   }
 

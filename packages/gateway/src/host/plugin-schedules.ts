@@ -3,7 +3,6 @@
 import { CronText, JobMessage, JobName, JobTag, LAST_TIME, type ScheduleWish, SessionKey, TimeZone } from '@tenon/protocol';
 import type { Refused, ScheduleOutcome, SessionWorkflow, UnscheduleOutcome } from '@tenon/plugin-sdk';
 import { type Static, Type } from 'typebox';
-import { faultpoint } from '../kernel/fault.ts';
 import { barrier, refusalOf, refuse, take } from './late-call.ts';
 import type { PluginLoad } from './plugin-load.ts';
 
@@ -70,7 +69,6 @@ export function createPluginSchedules(load: PluginLoad, { schedules }: { readonl
         ...(deleteAfterRun === false ? { keep: true } : {}),
       });
       if ('wrong' in added) return refuse('invalid', `turn/${added.wrong}`);
-      faultpoint('schedule.added');
       // The load, or its right, has ended meanwhile: nothing stays of what it asked for.
       const over = barrier(load, SCHEDULE);
       if (over) return await takeBack(added.id, over);
