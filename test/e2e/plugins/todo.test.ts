@@ -38,6 +38,13 @@ test('the agent, a command and the panel change one list', async () => {
   assert.equal(await talk.type(await newSession(), '/todo list'), 'There is nothing to do.', 'each session has a list of its own');
 });
 
+test('the first word in a session may be a command that keeps something', async () => {
+  const key = `agent:main:todo-first-${++count}`;
+  const sent = await talk.ask('chat.send', { sessionKey: key, message: '/todo add One', idempotencyKey: key });
+  assert.equal(sent.reply, '1. [ ] One');
+  assert.deepEqual(await talk.shown(key), [{ id: 1, text: 'One', done: false }]);
+});
+
 test('what cannot be done is said, and changes nothing', async () => {
   const key = await newSession();
   await talk.type(key, '/todo add One');

@@ -1,7 +1,7 @@
 import { GatewayError, type ImageBlock, isCommandName, parseCommand, type TextBlock } from '@tenon/protocol';
 import { agentIdOf } from '../../agent/agents.ts';
 import { runCommand } from '../../agent/commands.ts';
-import type { CommandCall, CommandReply } from '../../agent/plugin-commands.ts';
+import { type CommandCall, type CommandReply, findPluginCommand } from '../../agent/plugin-commands.ts';
 import { checkImages } from '../../agent/images.ts';
 import { withPluginFields } from '../../agent/plugin-sessions.ts';
 import type { RunOptions } from '../../agent/service.ts';
@@ -197,6 +197,8 @@ function noRun(runId: string): GatewayError {
 /** The first word in a session may be a command: the session is made for it, unless the command makes no sense. */
 async function runInSession(call: CommandCall, context: RequestContext): Promise<CommandReply> {
   const name = parseCommand(call.text)?.name ?? '';
+  // A plugin keeps what it is told in the session, and its failure to do so is an answer like any other.
+  if (findPluginCommand(name, context.commands.plugins())) await makeSession(call.sessionKey, context);
   try {
     return await runCommand(call, context.commands);
   } catch (error) {
