@@ -35,6 +35,7 @@ export interface RuntimeApi extends FlatRuntime {
     readonly events: AgentEvents;
   };
   readonly gateway: GatewayEvents;
+  readonly channels: Channels;
   readonly secrets: Secrets;
   readonly runContext: RunContext;
   readonly lifecycle: PluginLifecycle;
@@ -55,6 +56,7 @@ export interface Registrations {
   registerGatewayMethod(method: GatewayMethod): void;
   registerGatewayEvent(event: Contribution<'gatewayEvent'>): void;
   registerInteractiveHandler(handler: InteractiveHandler): void;
+  registerChannel(channel: Channel): void;
   registerHttpRoute(route: HttpRoute): void;
   registerStartupCheck(check: StartupCheck): void;
   readonly session: {
@@ -178,7 +180,10 @@ export interface SessionWorkflow {
       }
     | Refused
   >;
-  /** Tells every surface that a person is needed. Needs the grant `people.notify`. */
+  /**
+   * Tells every surface that a person is needed, also those that connect later, until one of the actions was carried out, somebody
+   * has put it away, or it is taken back. The same title, or `idempotencyKey`, in a session is one call. Needs the grant `people.notify`.
+   */
   notifyActionRequired(request: {
     readonly sessionKey: string;
     readonly title: string;
@@ -186,11 +191,22 @@ export interface SessionWorkflow {
       readonly label: string;
       readonly actionId: string;
     }[];
-  }):
+    readonly idempotencyKey?: string;
+  }): Promise<
     | {
         readonly ok: true;
+        readonly id: string;
       }
-    | Refused;
+    | Refused
+  >;
+  /** Takes one of its calls back, or all that it has in the session. Needs the grant `people.notify`. */
+  withdrawActionRequired(request: { readonly sessionKey: string; readonly id?: string }): Promise<
+    | {
+        readonly ok: true;
+        readonly withdrawn: number;
+      }
+    | Refused
+  >;
   /**
    * Asks the operator, on every surface, and waits for the answer. A question is known by its `idempotencyKey` in its conversation:
    * asked again, also after a restart, it is the same one, and an answer that was given is given again. Without the key it is
@@ -204,7 +220,7 @@ export interface SessionWorkflow {
   scheduleSessionTurn(turn: ScheduledTurn): Promise<ScheduleOutcome>;
   /** Takes turns back that this plugin has scheduled in the session under the tag. Needs the grant `schedule.turns`. */
   unscheduleSessionTurnsByTag(which: { readonly sessionKey: string; readonly tag: string }): Promise<UnscheduleOutcome>;
-  /** Files to where the session came from. Needs the grant `attachments.send`. This gateway has no channels yet: `unavailable`. */
+  /** Files, text and buttons to where the session came from. Needs the grant `attachments.send`. */
   sendSessionAttachment(attachment: SessionAttachment): Promise<AttachmentOutcome>;
 }
 export type Emitted =
@@ -528,6 +544,115 @@ export interface StartupCheck extends Contribution<'startupCheck'> {
       }>;
 }
 
+export interface AttachmentButton {
+  /** Its own in this presentation. */
+  readonly id: string;
+  readonly label: string;
+  readonly style?: 'primary' | 'normal' | 'danger';
+  /** One of the plugin's session actions, or `<namespace>:<payload>` for an interactive handler of its own. */
+  readonly action:
+    | {
+        readonly pluginId?: string;
+        readonly actionId: string;
+        readonly payload?: JsonValue;
+      }
+    | {
+        readonly data: string;
+      };
+}
+export interface AttachmentPresentation {
+  readonly title: string;
+  readonly tone?: NonNullable<Presentation['tone']>;
+  readonly blocks?: readonly DeliveryBlock[];
+  /** Up to 8. One of them is pressed, once. */
+  readonly buttons?: readonly AttachmentButton[];
+}
+/** At least one of `files`, `text` and `presentation`. */
+export interface SessionAttachment {
+  readonly sessionKey: string;
+  /** Up to 10. A relative path is one in the workspace of the agent; others lie there, in the plugin's folder, or in `attachments.roots`. */
+  readonly files?: readonly {
+    readonly path: string;
+    readonly name?: string;
+  }[];
+  readonly text?: string;
+  readonly presentation?: AttachmentPresentation;
+  /** Of each file and of all together; 25 MiB at most, and where nothing is said. */
+  readonly maxBytes?: number;
+  /** `forceDocumentMime`: what each file must be by its first bytes; otherwise nothing is sent. */
+  readonly channelHints?: {
+    readonly forceDocumentMime?: string;
+  };
+  /** The same key in the same session is sent once. */
+  readonly idempotencyKey?: string;
+}
+export type AttachmentOutcome =
+  | {
+      readonly ok: true;
+      readonly channel: string;
+      readonly deliveredTo: string;
+      /** Files. */
+      readonly count: number;
+      readonly deliveryId: string;
+      /** The entry in the transcript. */
+      readonly entryId: string;
+      /** `waiting`: the channel did not take it yet, and is asked again. */
+      readonly state: 'sent' | 'waiting' | 'failed';
+    }
+  | Refused;
+export interface OutgoingFile extends AttachmentRef {
+  /** Its bytes. */
+  read(): Promise<Uint8Array>;
+}
+/** What a channel is asked to take. */
+export interface OutgoingDelivery extends CallContext {
+  /** Its own: asked again with the same, a channel that has taken it before does nothing and says so with the same receipt. */
+  readonly id: string;
+  readonly attempt: number;
+  readonly sessionKey: string;
+  readonly entryId: string;
+  /** Whom it is for, in the words of the channel. */
+  readonly to: string;
+  readonly text?: string;
+  readonly presentation?: Presentation;
+  readonly files: readonly OutgoingFile[];
+}
+export interface DeliveryReceipt {
+  /** What the channel calls it, up to 256 characters. */
+  readonly id: string;
+}
+export interface Channel extends Contribution<'channel'> {
+  /** Takes it and gives a receipt. One that throws or gives none is asked again, later and later. */
+  readonly send: (delivery: OutgoingDelivery) => DeliveryReceipt | Promise<DeliveryReceipt>;
+}
+export interface InboundMessage {
+  /** One that this plugin serves. */
+  readonly channel: string;
+  /** Who says it, in the words of the channel; answers go there. Up to 128 letters, digits, `.`, `_`, `@`, `+` and `-`. */
+  readonly from: string;
+  readonly text: string;
+  /** `main` where nothing is said. */
+  readonly agentId?: string;
+  /** What the channel calls it: the same one is taken once. */
+  readonly messageId?: string;
+}
+export type ReceiveOutcome =
+  | {
+      readonly ok: true;
+      readonly sessionKey: string;
+      readonly runId: string;
+      readonly duplicate?: true;
+    }
+  | Refused;
+/** Of channels that the plugin serves. */
+export interface Channels {
+  /**
+   * Says it to the agent, in the session `agent:<agent>:<channel>:<from>`. What the agent answers is sent back through the channel.
+   * Needs the grant `channels.serve`.
+   */
+  receive(message: InboundMessage): Promise<ReceiveOutcome>;
+}
+
 /** Work as long as the plugin is loaded. */
 export interface FlatRuntime {
   /** @deprecated Use `api.session.workflow.enqueueNextTurnInjection`. */
@@ -651,27 +776,6 @@ export type UnscheduleOutcome =
   | {
       readonly ok: true;
       readonly removed: number;
-    }
-  | Refused;
-export interface SessionAttachment {
-  readonly sessionKey: string;
-  /** Up to 10; a relative path is one in the workspace of the agent. */
-  readonly files: readonly {
-    readonly path: string;
-  }[];
-  readonly text?: string;
-  /** Of each file and of all together; 25 MiB at most, and where nothing is said. */
-  readonly maxBytes?: number;
-  readonly threadId?: string;
-  readonly forceDocument?: boolean;
-  readonly captionFormat?: 'plain' | 'html' | 'markdown';
-}
-export type AttachmentOutcome =
-  | {
-      readonly ok: true;
-      readonly channel: string;
-      readonly deliveredTo: string;
-      readonly count: number;
     }
   | Refused;
 
@@ -818,9 +922,21 @@ interface Contributions {
   };
   /** Is told of buttons that people press in a conversation, whose data is `<namespace>:<payload>`. */
   interactiveHandler: {
-    channel: '*' | 'webchat';
+    channel: '*' | ChannelId;
     /** up to 64 letters, digits, ., _ and - */
     namespace: string;
+  };
+  /** Carries what is sent to where a session came from. */
+  channel: {
+    id: ChannelId;
+    label: string;
+    description?: string;
+    limits?: {
+      textChars?: number;
+      files?: number;
+      fileBytes?: number;
+      buttons?: number;
+    };
   };
   /** Answers web requests under `/plugins/<id>/`. */
   httpRoute: {
@@ -848,10 +964,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -864,10 +978,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -884,10 +996,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -896,8 +1006,7 @@ interface HookEvents {
     messages: Message[];
     queuedInjections: {
       id: string;
-      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-      pluginId: string;
+      pluginId: OwnerId;
       text: string;
       placement: 'prepend_context' | 'append_context';
       metadata?: JsonValue;
@@ -910,10 +1019,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -927,10 +1034,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -941,8 +1046,7 @@ interface HookEvents {
     currentUserMessageId?: string;
     messages: Message[];
     systemPrompt: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    systemPromptBy?: string;
+    systemPromptBy?: OwnerId;
     prependContext?: string;
     appendContext?: string;
     prependSystemContext?: string;
@@ -954,10 +1058,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -971,10 +1073,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -986,10 +1086,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -1014,8 +1112,7 @@ interface HookEvents {
       instruction: string;
       idempotencyKey?: string;
       maxAttempts: number;
-      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-      plugin: string;
+      plugin: OwnerId;
     }[];
   };
   /** Event of the hook agent_end. A turn has ended, however it did. */
@@ -1023,10 +1120,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -1042,10 +1137,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -1057,10 +1150,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -1079,10 +1170,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -1099,10 +1188,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -1119,10 +1206,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -1139,10 +1224,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -1162,10 +1245,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -1177,10 +1258,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -1199,8 +1278,7 @@ interface HookEvents {
       severity?: 'info' | 'warning' | 'critical';
       allowedDecisions?: Decision[];
       timeoutMs?: number;
-      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-      plugin: string;
+      plugin: OwnerId;
     };
   };
   /** Event of the hook resolve_exec_env. A program is about to be run by `exec`. Variables may be added to its environment. */
@@ -1208,10 +1286,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -1226,10 +1302,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -1250,10 +1324,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -1269,8 +1341,7 @@ interface HookEvents {
   /** Event of the hook before_tool_call_persist. A tool call and its result are about to be written to the transcript. */
   before_tool_call_persist: {
     sessionKey: SessionKey;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId: string;
+    agentId: OwnerId;
     /** up to 128 visible ASCII characters */
     runId?: string;
     toolName: string;
@@ -1282,8 +1353,7 @@ interface HookEvents {
   /** Event of the hook after_tool_call_persist. A tool call and its result have been written to the transcript. */
   after_tool_call_persist: {
     sessionKey: SessionKey;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId: string;
+    agentId: OwnerId;
     /** up to 128 visible ASCII characters */
     runId?: string;
     toolName: string;
@@ -1298,10 +1368,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -1313,35 +1381,27 @@ interface HookEvents {
   /** Event of the hook session_start. A session has begun, or is in use again. */
   session_start: {
     sessionKey: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId: AttachmentHandle;
+    agentId?: OwnerId;
     reason: 'new' | 'reset' | 'resume' | 'fork' | 'import';
-    /** an id of 16 to 64 letters, digits, - and _ */
-    resumedFrom?: string;
+    resumedFrom?: AttachmentHandle;
   };
   /** Event of the hook session_end. A session has ended, or the gateway stops. */
   session_end: {
     sessionKey: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId: AttachmentHandle;
+    agentId?: OwnerId;
     reason: 'new' | 'reset' | 'deleted' | 'shutdown' | 'restart' | 'unknown';
     messageCount: number;
     durationMs?: number;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    nextSessionId?: string;
+    nextSessionId?: AttachmentHandle;
     nextSessionKey?: SessionKey;
   };
   /** Event of the hook before_reset. A session is about to be reset. */
   before_reset: {
     sessionKey: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId: AttachmentHandle;
+    agentId?: OwnerId;
     reason?: string;
     messages?: Message[];
   };
@@ -1350,10 +1410,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -1372,10 +1430,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -1389,10 +1445,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -1410,10 +1464,8 @@ interface HookEvents {
     /** up to 128 visible ASCII characters */
     runId?: string;
     sessionKey?: SessionKey;
-    /** an id of 16 to 64 letters, digits, - and _ */
-    sessionId?: string;
-    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-    agentId?: string;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
     workspaceDir?: string;
     modelProviderId?: string;
     modelId?: string;
@@ -1612,7 +1664,40 @@ type AssistantMessage = {
   timestamp: number;
 };
 
+type AttachmentHandle = string;
+
+type AttachmentRef = {
+  handle: AttachmentHandle;
+  name: string;
+  mime: string;
+  bytes: number;
+};
+
+type ChannelId = string;
+
 type Decision = 'allow-once' | 'allow-always' | 'deny';
+
+type DeliveryBlock = {
+  kind: 'markdown' | 'key-value' | 'list' | 'table' | 'progress' | 'status' | 'diff';
+  label?: string;
+  text?: string;
+  value?: JsonValue;
+};
+
+type DeliveryButton = {
+  id: ItemName;
+  label: string;
+  style?: 'primary' | 'normal' | 'danger';
+  action:
+    | {
+        pluginId: OwnerId;
+        actionId: ItemName;
+        payload?: JsonValue;
+      }
+    | {
+        data: string;
+      };
+};
 
 type Entry =
   | {
@@ -1745,13 +1830,21 @@ type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string
 
 type Message = UserMessage | AssistantMessage | ToolResultMessage;
 
+type OwnerId = string;
+
 type PermissionMode = 'ask' | 'accept-edits' | 'deny' | 'bypass';
 
 type PluginExtension = {
-  /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-  pluginId: string;
+  pluginId: OwnerId;
   namespace: string;
   value: JsonValue;
+};
+
+type Presentation = {
+  title: string;
+  tone?: 'plain' | 'ok' | 'warn' | 'bad' | 'busy';
+  blocks?: DeliveryBlock[];
+  buttons?: DeliveryButton[];
 };
 
 type QueueMode = 'collect' | 'steer' | 'followup' | 'interrupt';
@@ -1816,8 +1909,7 @@ type RunStream =
       seq: number;
       ts: number;
       stream: 'plugin';
-      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-      plugin: string;
+      plugin: OwnerId;
       name: string;
       data: JsonValue;
     };
@@ -1828,10 +1920,8 @@ type ScopeList = Scope[];
 
 type Session = {
   key: SessionKey;
-  /** an id of 16 to 64 letters, digits, - and _ */
-  sessionId: string;
-  /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-  agentId: string;
+  sessionId: AttachmentHandle;
+  agentId: OwnerId;
   title: string;
   label: string | null;
   pinned: boolean;
@@ -1938,5 +2028,6 @@ type Usage = {
 type UserMessage = {
   role: 'user';
   content: (TextBlock | ImageBlock)[];
+  attachments?: AttachmentRef[];
   timestamp: number;
 };

@@ -257,9 +257,21 @@ interface Contributions {
   };
   /** Is told of buttons that people press in a conversation, whose data is `<namespace>:<payload>`. */
   interactiveHandler: {
-    channel: '*' | 'webchat';
+    channel: '*' | ChannelId;
     /** up to 64 letters, digits, ., _ and - */
     namespace: string;
+  };
+  /** Carries what is sent to where a session came from. */
+  channel: {
+    id: ChannelId;
+    label: string;
+    description?: string;
+    limits?: {
+      textChars?: number;
+      files?: number;
+      fileBytes?: number;
+      buttons?: number;
+    };
   };
   /** Answers web requests under `/plugins/<id>/`. */
   httpRoute: {
@@ -326,6 +338,17 @@ type AssistantMessage = {
   errorMessage?: string;
   timestamp: number;
 };
+
+type AttachmentHandle = string;
+
+type AttachmentRef = {
+  handle: AttachmentHandle;
+  name: string;
+  mime: string;
+  bytes: number;
+};
+
+type ChannelId = string;
 
 type Decision = 'allow-once' | 'allow-always' | 'deny';
 
@@ -462,6 +485,8 @@ type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string
 
 type Message = UserMessage | AssistantMessage | ToolResultMessage;
 
+type OwnerId = string;
+
 type PermissionMode = 'ask' | 'accept-edits' | 'deny' | 'bypass';
 
 type PluginDetails = {
@@ -518,8 +543,7 @@ type PluginDetails = {
 };
 
 type PluginExtension = {
-  /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-  pluginId: string;
+  pluginId: OwnerId;
   namespace: string;
   value: JsonValue;
 };
@@ -540,10 +564,8 @@ type ScopeList = Scope[];
 
 type Session = {
   key: SessionKey;
-  /** an id of 16 to 64 letters, digits, - and _ */
-  sessionId: string;
-  /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
-  agentId: string;
+  sessionId: AttachmentHandle;
+  agentId: OwnerId;
   title: string;
   label: string | null;
   pinned: boolean;
@@ -675,5 +697,6 @@ type Usage = {
 type UserMessage = {
   role: 'user';
   content: (TextBlock | ImageBlock)[];
+  attachments?: AttachmentRef[];
   timestamp: number;
 };

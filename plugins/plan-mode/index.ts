@@ -74,7 +74,7 @@ function registerTool(api: RegisterApi): void {
       );
       if (!proposed.ok) return { content: proposed.error, isError: true };
       if (proposed.next.mode === 'approved') return { content: 'The plan is approved, as all plans in this session are. Carry it out.' };
-      const notified = api.session.workflow.notifyActionRequired({
+      const notified = await api.session.workflow.notifyActionRequired({
         sessionKey,
         title: question === undefined ? 'A plan waits for approval' : 'A plan waits, and the agent asks something',
         actions: [

@@ -86,7 +86,7 @@ function usersOf(grant: string, tables: ProtocolTables): string[] {
   const hooks = Object.entries(tables.hooks).filter(([, { needs }]) => needs.some(isIt));
   return [
     ...kinds.map(([kind, row]) => `to register [\`${kind}\`](contributions.md#${anchor(kind)}): ${row.summary}`),
-    ...calls.map(([call, row]) => `\`api.${call}\`: ${row.summary}${row.notYet === undefined ? '' : ` Not done yet: ${row.notYet}.`}`),
+    ...calls.map(([call, row]) => `\`api.${call}\`: ${row.summary}`),
     ...fields.map(([field, row]) => `the field \`${field}\`: ${row.summary}`),
     ...(hooks.length === 0 ? [] : [`the hooks ${hooks.map(([name]) => `[\`${name}\`](hooks.md#${anchor(name)})`).join(', ')}`]),
   ];

@@ -42,6 +42,7 @@ const samples: Readonly<Record<ContributionKind, (api: RegisterApi) => void>> = 
   gatewayMethod: (api) => api.registerGatewayMethod({ name: 'thing', handler: () => null }),
   gatewayEvent: (api) => api.registerGatewayEvent({ name: 'thing' }),
   interactiveHandler: (api) => api.registerInteractiveHandler({ channel: '*', namespace: 'thing', handler: () => undefined }),
+  channel: (api) => api.registerChannel({ id: 'thing', label: 'Thing', send: () => ({ id: 'x' }) }),
   httpRoute: (api) => api.registerHttpRoute({ path: '/thing', auth: 'plugin', handler: () => ({ status: 200 }) }),
   service: (api) => api.registerService({ id: 'thing', start: () => {} }),
   startupCheck: (api) => api.registerStartupCheck({ id: 'thing', check: () => ({ ok: true, message: '' }) }),

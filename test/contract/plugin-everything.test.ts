@@ -41,6 +41,15 @@ const late = (call: string, what: object) => ask('plugin.everything.late', { cal
 const seen = () => ask('plugin.everything.seen');
 const newSession = async () => (await ask('sessions.create', { key: `agent:main:all-${++count}` })).session.key as string;
 
+/** The deliveries of a session, once none waits any more. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every method
+async function settled(sessionKey: string): Promise<any> {
+  for (;;) {
+    const listed = await ask('deliveries.list', { sessionKey });
+    if (listed.deliveries.length > 0 && listed.deliveries.every(({ state }: { state: string }) => state !== 'waiting')) return listed;
+  }
+}
+
 async function callTool(name: string, args: object): Promise<string> {
   const key = `agent:main:all-${++count}`;
   world.server.next({ calls: [{ id: `call-${count}`, name, arguments: args }] }, { text: 'Done.' });
@@ -165,6 +174,25 @@ const uses: Readonly<Record<ContributionKind, () => Promise<void>>> = {
     await using reader = await connectRaw(world.gateway.socketUrl, token);
     assert.equal((await reader.request('plugins.interact', { sessionKey, data: 'everything:x' })).error?.code, 'SCOPE');
   },
+  async channel() {
+    world.server.next({ text: 'Hello, Ada.' });
+    const came = await late('receive', { channel: 'echo', from: 'ada', text: 'Hello', messageId: 'm1' });
+    assert.deepEqual([came.ok, came.sessionKey], [true, 'agent:main:echo:ada']);
+    const { deliveries } = await settled(came.sessionKey);
+    assert.deepEqual(
+      deliveries.map(({ channel, to, by }: Record<string, string>) => [channel, to, by]),
+      [['echo', 'ada', 'agent']],
+    );
+    assert.ok((await seen()).sent.some(({ to, text }: Record<string, string>) => to === 'ada' && text === 'Hello, Ada.'));
+    const again = await late('receive', { channel: 'echo', from: 'ada', text: 'Hello', messageId: 'm1' });
+    assert.equal(again.duplicate, true);
+    assert.equal((await late('receive', { channel: 'webchat', from: 'ada', text: 'x' })).reason, 'invalid');
+    const refusedSend = await late('send', {
+      sessionKey: came.sessionKey,
+      presentation: { title: 'x', buttons: ['a', 'b', 'c'].map((id) => ({ id, label: id, action: { actionId: 'press' } })) },
+    });
+    assert.deepEqual([refusedSend.reason, /takes 2 buttons/.test(refusedSend.message)], ['limit', true]);
+  },
   async httpRoute() {
     const open = await fetch(url('/hook/a/b'), { method: 'POST', body: 'hello' });
     assert.deepEqual(await open.json(), { method: 'POST', rest: 'a/b', text: 'hello', scopes: [] });
@@ -217,7 +245,7 @@ test('a question of the plugin is listed with its name, and the answer reaches i
 test('people are told that they are needed, and only while the plugin may', async () => {
   const sessionKey = await newSession();
   const need = { sessionKey, title: 'Look here', actions: [{ label: 'Press', actionId: 'press' }] };
-  assert.deepEqual(await late('notify', need), { ok: true });
+  assert.equal((await late('notify', need)).ok, true);
   const { payload } = await world.admin.find(({ event }) => event === 'action.required');
   assert.deepEqual([payload.pluginId, payload.title], ['everything', 'Look here']);
   await ask('plugins.revoke', { id: 'everything', grants: ['people.notify'] });

@@ -16,6 +16,7 @@ import { verifies } from '../support/verifies.ts';
 const by = 'tester';
 const EXTENSION = `api.registerSessionExtension({ namespace: 'box', description: 'A box' });`;
 const EVENT = `api.registerGatewayEvent({ name: 'news' });`;
+const CHANNEL = `api.registerChannel({ id: 'line', label: 'Line', send: () => ({ id: 'x' }) });`;
 const KEEP = `note(api);`;
 
 /** The api that the plugin of the test noted last. */
@@ -570,8 +571,8 @@ function lateCalls(api: RuntimeApi) {
 }
 
 const grantedCalls = lateCallNames.flatMap((call) => {
-  const { grant, notYet } = lateCallRow(call);
-  return grant === undefined ? [] : [{ call: call as GrantedCall, grant, isDone: notYet === undefined }];
+  const { grant } = lateCallRow(call);
+  return grant === undefined ? [] : [{ call: call as GrantedCall, grant }];
 });
 const lateGrants = [...new Set(grantedCalls.map(({ grant }) => grant))];
 
@@ -584,7 +585,9 @@ const goodArguments: Record<GrantedCall, unknown[]> = {
   'session.workflow.requestApproval': [{ sessionKey: SESSION, title: 'x', description: 'y' }],
   'session.workflow.scheduleSessionTurn': [{ sessionKey: SESSION, message: 'x', delayMs: 1 }],
   'session.workflow.unscheduleSessionTurnsByTag': [{ sessionKey: SESSION, tag: 'x' }],
-  'session.workflow.sendSessionAttachment': [{ sessionKey: SESSION, files: [{ path: 'x' }] }],
+  'session.workflow.sendSessionAttachment': [{ sessionKey: SESSION, text: 'x' }],
+  'channels.receive': [{ channel: 'line', from: 'ada', text: 'x' }],
+  'session.workflow.withdrawActionRequired': [{ sessionKey: SESSION }],
   'gateway.emit': [{ name: 'news', data: {} }],
   'agent.events.emitAgentEvent': [{ runId: 'run-run-run-run-run', sessionKey: SESSION, stream: 'one', data: {} }],
 };
@@ -605,10 +608,10 @@ test('every late call has a row: it needs a grant, or says why it needs none', a
 
 test('every late call without its grant is refused, with it done, and refused again at once when it is revoked', async () => {
   verifies('S41', 'seams:W7');
-  for (const { call: place, grant, isDone } of grantedCalls) {
+  for (const { call: place, grant } of grantedCalls) {
     await using world = await openHostWorld();
     const others = lateGrants.filter((each) => each !== grant);
-    writePlugin(world.place, { id: 'one', grants: lateGrants, register: `${EXTENSION} ${EVENT} ${KEEP}` });
+    writePlugin(world.place, { id: 'one', grants: lateGrants, register: `${EXTENSION} ${EVENT} ${CHANNEL} ${KEEP}` });
     const host = await world.open();
     const call = async () => {
       const found = lateCalls(lastApi(world)).find(([each]) => each === place);
@@ -622,9 +625,7 @@ test('every late call without its grant is refused, with it done, and refused ag
 
     await host.grant('one', [grant], { by });
     const granted = await call();
-    assert.equal(isRefused(granted), !isDone, place);
-    // It has its types and its checks, and says that there is nobody yet to do it.
-    if (!isDone) assert.equal(granted?.reason, 'unavailable', place);
+    assert.equal(isRefused(granted), false, `${place}: ${JSON.stringify(granted)}`);
 
     const api = lastApi(world);
     const revoking = host.revoke('one', [grant], { by });
@@ -998,8 +999,8 @@ test('a person is called for, by the plugin itself and about its own actions onl
   await host.enable('one', { by });
   const { notifyActionRequired: notify } = lastApi(world).session.workflow;
   const request = { sessionKey: SESSION, title: 'Shall it?\u202e', actions: [{ label: 'Yes', actionId: 'yes' }] };
-  assert.deepEqual(notify(request), { ok: true });
-  const foreign = notify({ ...request, actions: [{ label: 'No', actionId: 'no' }] });
+  assert.equal((await notify(request)).ok, true);
+  const foreign = await notify({ ...request, actions: [{ label: 'No', actionId: 'no' }] });
   assert.equal(!foreign.ok && foreign.reason, 'invalid');
   assert.equal(world.required.length, 1);
   assert.deepEqual([world.required[0]?.pluginId, world.required[0]?.pluginName], ['one', 'The one']);
@@ -1061,7 +1062,8 @@ test('nothing that a tool of a plugin can call changes settings, grants, trust, 
   const kept = async () => [
     await world.store.read('plugins.settings', {}),
     await world.store.read('plugins.grants', { pluginId: 'one' }),
-    await world.store.read('audit.list', { limit: 100 }),
+    // What it sends is on record: that it did, and nothing else.
+    (await world.store.read('audit.list', { limit: 100 })).filter(({ action }) => action !== 'deliveries.send'),
     host.get('one')?.granted,
     host.get('one')?.config,
     await world.store.read('jobs.get', { id: idOf('theirs') }),

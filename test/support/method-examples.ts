@@ -113,12 +113,49 @@ export const examples: Examples = {
   'cron.pause': async (world) => ({ id: await newJob(world) }),
   'cron.resume': async (world) => ({ id: await newJob(world) }),
   'cron.history': () => ({ limit: 5 }),
+  'attachments.begin': ({ next }) => ({ name: `note-${next()}.txt`, bytes: 5 }),
+  'attachments.chunk': async (world) => ({ uploadId: await newUpload(world), offset: 0, data: 'aGVs' }),
+  'attachments.commit': async (world) => ({ uploadId: await newUpload(world, 'aGVsbG8=') }),
+  'attachments.abort': async (world) => ({ uploadId: await newUpload(world) }),
+  'attachments.list': () => ({ limit: 5 }),
+  'attachments.remove': async (world) => ({ handle: await newAttachment(world) }),
+  'deliveries.list': () => ({ limit: 5 }),
+  'deliveries.press': async (world) => {
+    await enablePlugin(world);
+    const sessionKey = await newSession(world);
+    const buttons = [{ id: 'yes', label: 'Yes', action: { actionId: 'press', payload: { how: 'reply' } } }];
+    const { payload } = await world.admin.request('plugin.everything.late', {
+      call: 'send',
+      with: { sessionKey, presentation: { title: 'Shall it?', buttons } },
+    });
+    return { sessionKey, entryId: payload.entryId, buttonId: 'yes' };
+  },
+  'actions.pending': () => ({}),
+  'actions.dismiss': async (world) => {
+    await enablePlugin(world);
+    const sessionKey = await newSession(world);
+    const { payload } = await world.admin.request('plugin.everything.late', { call: 'notify', with: { sessionKey, title: 'Look' } });
+    return { id: payload.id };
+  },
   'hooks.trace.record': async (world) => ({ sessionKey: await newSession(world), turns: 1 }),
   'hooks.trace': async (world) => ({ sessionKey: await newSession(world) }),
 };
 
 async function enablePlugin({ admin }: World): Promise<void> {
   await admin.request('plugins.enable', { id: 'everything' });
+}
+
+/** Under way, with these bytes of it. */
+async function newUpload({ admin, next }: World, data?: string): Promise<string> {
+  const { payload } = await admin.request('attachments.begin', { name: `note-${next()}.txt`, bytes: 5 });
+  if (data !== undefined) await admin.request('attachments.chunk', { uploadId: payload.uploadId, offset: 0, data });
+  return payload.uploadId;
+}
+
+async function newAttachment(world: World): Promise<string> {
+  const uploadId = await newUpload(world, 'aGVsbG8=');
+  const { payload } = await world.admin.request('attachments.commit', { uploadId });
+  return payload.attachment.handle;
 }
 
 async function newJob({ admin, next }: World): Promise<string> {

@@ -91,6 +91,7 @@ const manifest = { id: 'leaks', name: 'Leaks', version: '1.0.0', api: PLUGIN_API
 const database = createMemoryDatabase(STARTED_AT);
 const gateway = await openTestGateway({
   database,
+  filesHome: '/nonexistent',
   clock,
   secrets: {},
   plugin: {

@@ -2,7 +2,8 @@
 // a plugin of a test notes, the test reads: both sides know the same list.
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EventPayload, RunStream } from '@tenon/protocol';
+import { DEFAULT_CHANNEL, type EventPayload, type RunStream } from '@tenon/protocol';
+import type { OutgoingDelivery } from '@tenon/plugin-sdk';
 import { pino } from 'pino';
 import { createCallCounts } from '../../packages/gateway/src/host/call-counts.ts';
 import { createPluginCaller, type PluginFailure } from '../../packages/gateway/src/host/call-plugin.ts';
@@ -15,6 +16,7 @@ import { createTurnSchedules } from '../../packages/gateway/src/agent/turn-sched
 import { createHookRunner, type HookRunner } from '../../packages/gateway/src/host/run-hook.ts';
 import { type Clock, systemClock } from '../../packages/gateway/src/kernel/clock.ts';
 import { createMetrics } from '../../packages/gateway/src/kernel/metrics.ts';
+import { type AttachmentFiles, openAttachmentFiles } from '../../packages/gateway/src/store/attachment-files.ts';
 import type { Store } from '../../packages/gateway/src/store/store.ts';
 import { openWorld } from './stores.ts';
 
@@ -58,6 +60,9 @@ export default definePluginEntry({ id: '${id}', register(api) { ${register} }, $
 `;
 }
 
+/** Enough for what tests keep, and little enough to reach. */
+const QUOTAS = { sessionBytes: 40_000_000, totalBytes: 60_000_000 };
+
 export interface HostWorld extends AsyncDisposable {
   readonly home: string;
   /** The setting `plugins.paths` has this folder. */
@@ -70,6 +75,9 @@ export interface HostWorld extends AsyncDisposable {
   readonly changed: EventPayload<'plugins.changed'>[];
   readonly required: EventPayload<'action.required'>[];
   readonly said: RunStream[];
+  readonly files: AttachmentFiles;
+  /** Of every agent. */
+  readonly workspace: string;
   readonly emitted: OwnEvent[];
   readonly questions: PersonQuestion[];
   /** What the operator keeps. */
@@ -88,11 +96,12 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
   await store.write('sessions.create', { key: SESSION, fields: {}, at: 1 });
   const place = join(home, 'plugins');
   mkdirSync(place, { mode: 0o755 });
+  const workspace = join(home, 'workspace');
+  mkdirSync(workspace, { mode: 0o700 });
   const notes: unknown[] = [];
   Object.defineProperty(globalThis, Symbol.for('tenon.test.notes'), { value: notes, configurable: true });
   const failures: PluginFailure[] = [];
   const changed: EventPayload<'plugins.changed'>[] = [];
-  const required: EventPayload<'action.required'>[] = [];
   const said: RunStream[] = [];
   const emitted: OwnEvent[] = [];
   const questions: PersonQuestion[] = [];
@@ -105,6 +114,7 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
   const caller = createPluginCaller({ clock, metrics, counts, reportFailure: (failure) => failures.push(failure) });
   const hookRegistry = createHookRegistry();
   let host: PluginHost | undefined;
+  const files = openAttachmentFiles({ home, store, clock, log, quotas: QUOTAS, unusedMs: 86_400_000 });
   const stateOf: PluginHost['stateOf'] = (plugin, sessionKey) => host?.stateOf(plugin, sessionKey);
   const hooks = createHookRunner({ registry: hookRegistry, caller, clock, metrics, stateOf });
   return {
@@ -116,8 +126,13 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
     hooks,
     failures,
     changed,
-    required,
+    get required() {
+      const told = stores.told.events.filter(({ event }) => event === 'action.required');
+      return told.map(({ payload }) => JSON.parse(payload) as EventPayload<'action.required'>);
+    },
     said,
+    files,
+    workspace,
     emitted,
     questions,
     secrets,
@@ -138,10 +153,13 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
         counts,
         publish: {
           changed: (payload) => changed.push(payload),
-          actionRequired: (payload) => required.push(payload),
           said: (event) => said.push(event),
           event: (event) => emitted.push(event),
         },
+        files,
+        sendRoots: [],
+        workspaceOf: () => workspace,
+        receive: ({ channel, from }) => Promise.resolve({ sessionKey: `agent:main:${channel}:${from}`, runId: 'run-run-run-run-run' }),
         readSecret: (name) => secrets.get(name),
         askPerson: (question) => {
           questions.push(question);
@@ -154,10 +172,14 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
         },
         ...options,
       });
+      // The page, the terminal and programs.
+      const webchat = { id: DEFAULT_CHANNEL, label: 'Webchat', send: ({ entryId }: OutgoingDelivery) => ({ id: entryId }) };
+      host.registry.add({ plugin: DEFAULT_CHANNEL, pluginName: 'Webchat', generation: 0 }, 'channel', webchat);
       return host;
     },
     async [Symbol.asyncDispose]() {
       await host?.close();
+      await files.close();
       await stores[Symbol.asyncDispose]();
       rmSync(home, { recursive: true, force: true });
     },

@@ -1,7 +1,7 @@
 // The composition root: builds every part, and closes them in reverse. The only file that knows all of them.
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expandScopes, limits, type Settings } from '@tenon/protocol';
+import { DEFAULT_CHANNEL, expandScopes, limits, type Settings } from '@tenon/protocol';
 import { openAgents, type AgentParts } from './agent/open-agents.ts';
 import type { Config } from './config.ts';
 import { BLOCKED_FILE, HOME_KEY_FILE, LOG_FOLDER, openHomeSecrets, prepareHome, renewToken, RUNNING_FILE } from './home.ts';
@@ -35,6 +35,7 @@ import { registerGauges, startUpkeep } from './rpc/upkeep.ts';
 import { initialiseAuditHead, openAuditKeeper } from './store/audit-head.ts';
 import { StoreOpenError } from './store/failure.ts';
 import { lockHome } from './store/lock.ts';
+import { openAttachmentFiles } from './store/attachment-files.ts';
 import { openStore } from './store/open.ts';
 import type { StoredEvent } from './store/stream.ts';
 
@@ -164,6 +165,18 @@ export async function startGateway({
       opened.close(),
     );
     const auditChain = () => auditKeeper.verify(store);
+    const files = closing(
+      openAttachmentFiles({
+        home,
+        store,
+        clock,
+        log,
+        quotas: { sessionBytes: settings['attachments.maxSessionBytes'], totalBytes: settings['attachments.maxBytes'] },
+        unusedMs: settings['attachments.unusedMs'],
+      }),
+      (opened) => opened.close(),
+    );
+    await files.sweep();
     const configService = createConfigService(config, (changed) => logBook.setLevel(changed['log.level']));
 
     let sharedToken = token ?? secrets.token;
@@ -186,6 +199,7 @@ export async function startGateway({
         startedAt,
         env,
         store,
+        files,
         clock,
         log,
         metrics,
@@ -206,6 +220,9 @@ export async function startGateway({
         guard: ownProcess,
         watch: { blockedAfterMs: settings['plugins.blockedAfterMs'], logFile: logBook.file, markFile: join(home, BLOCKED_FILE) },
         home,
+        files,
+        sendRoots: settings['attachments.roots'],
+        onAtFirst: [DEFAULT_CHANNEL],
         paths: settings['plugins.paths'],
         bundledFolder: bundledPlugins(),
         readSecret: (name) => readSecretFile(home, env, name),
@@ -226,6 +243,7 @@ export async function startGateway({
     const services: Services = {
       ...agents,
       store,
+      files,
       clock,
       log,
       logBook,
@@ -267,6 +285,7 @@ export async function startGateway({
           warnings,
           bootId,
           store,
+          files,
           mint,
           signIn,
           page: createPageFiles(join(import.meta.dirname, 'page'), (error) => log.error({ error }, 'cannot read the files of the page')),

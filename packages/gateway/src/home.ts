@@ -34,6 +34,8 @@ export const homeFiles = [
   { name: 'tenon.db-shm', private: true, inBackup: false },
   { name: LOG_FOLDER, private: true, inBackup: false },
   { name: SECRETS_FOLDER, private: true, inBackup: false },
+  /** In a backup as the files that its rows need. */
+  { name: 'attachments', private: true, inBackup: false },
   { name: RUNNING_FILE, private: true, inBackup: false },
   { name: BLOCKED_FILE, private: true, inBackup: false },
   { name: 'chat-history', private: true, inBackup: false },

@@ -2,6 +2,7 @@
 // the plugin is loaded, and says why not when it is not.
 import type { JsonObject } from '@tenon/protocol';
 import type { AgentEvents, GatewayEvents, PluginLifecycle, RunContext, Secrets, SessionState, SessionWorkflow } from './facades.ts';
+import type { Channels } from './deliveries.ts';
 import type { FlatRegistrations, FlatRuntime } from './flat.ts';
 import type { Registrations } from './registrations.ts';
 import type { Logger } from './values.ts';
@@ -24,6 +25,7 @@ export interface RuntimeApi extends FlatRuntime {
   readonly session: { readonly state: SessionState; readonly workflow: SessionWorkflow };
   readonly agent: { readonly events: AgentEvents };
   readonly gateway: GatewayEvents;
+  readonly channels: Channels;
   readonly secrets: Secrets;
   readonly runContext: RunContext;
   readonly lifecycle: PluginLifecycle;

@@ -1,6 +1,7 @@
 // What a plugin can do for as long as it is loaded, in groups. No call throws: one that was not done says why.
 import type { Decision, JsonValue } from '@tenon/protocol';
-import type { AttachmentOutcome, ScheduledTurn, ScheduleOutcome, SessionAttachment, UnscheduleOutcome } from './later.ts';
+import type { AttachmentOutcome, SessionAttachment } from './deliveries.ts';
+import type { ScheduledTurn, ScheduleOutcome, UnscheduleOutcome } from './later.ts';
 import type { Refused } from './values.ts';
 
 /** State of the plugin in one session. */
@@ -71,12 +72,21 @@ export interface SessionWorkflow {
     readonly sessionKey: string;
     readonly force?: boolean;
   }): Promise<{ readonly ok: true; readonly runId?: string } | Refused>;
-  /** Tells every surface that a person is needed. Needs the grant `people.notify`. */
+  /**
+   * Tells every surface that a person is needed, also those that connect later, until one of the actions was carried out, somebody
+   * has put it away, or it is taken back. The same title, or `idempotencyKey`, in a session is one call. Needs the grant `people.notify`.
+   */
   notifyActionRequired(request: {
     readonly sessionKey: string;
     readonly title: string;
     readonly actions?: readonly { readonly label: string; readonly actionId: string }[];
-  }): { readonly ok: true } | Refused;
+    readonly idempotencyKey?: string;
+  }): Promise<{ readonly ok: true; readonly id: string } | Refused>;
+  /** Takes one of its calls back, or all that it has in the session. Needs the grant `people.notify`. */
+  withdrawActionRequired(request: {
+    readonly sessionKey: string;
+    readonly id?: string;
+  }): Promise<{ readonly ok: true; readonly withdrawn: number } | Refused>;
   /**
    * Asks the operator, on every surface, and waits for the answer. A question is known by its `idempotencyKey` in its conversation:
    * asked again, also after a restart, it is the same one, and an answer that was given is given again. Without the key it is
@@ -90,7 +100,7 @@ export interface SessionWorkflow {
   scheduleSessionTurn(turn: ScheduledTurn): Promise<ScheduleOutcome>;
   /** Takes turns back that this plugin has scheduled in the session under the tag. Needs the grant `schedule.turns`. */
   unscheduleSessionTurnsByTag(which: { readonly sessionKey: string; readonly tag: string }): Promise<UnscheduleOutcome>;
-  /** Files to where the session came from. Needs the grant `attachments.send`. This gateway has no channels yet: `unavailable`. */
+  /** Files, text and buttons to where the session came from. Needs the grant `attachments.send`. */
   sendSessionAttachment(attachment: SessionAttachment): Promise<AttachmentOutcome>;
 }
 

@@ -33,6 +33,19 @@ export type {
 } from './contributions.ts';
 export { definePluginEntry, type PluginEntry } from './define-plugin.ts';
 export type {
+  AttachmentButton,
+  AttachmentOutcome,
+  AttachmentPresentation,
+  Channel,
+  Channels,
+  DeliveryReceipt,
+  InboundMessage,
+  OutgoingDelivery,
+  OutgoingFile,
+  ReceiveOutcome,
+  SessionAttachment,
+} from './deliveries.ts';
+export type {
   AgentEvents,
   ApprovalOutcome,
   ApprovalQuestion,
@@ -52,6 +65,6 @@ export type {
 export type { FlatRegistrations, FlatRuntime } from './flat.ts';
 export type { HttpRoute, HttpRouteAnswer, HttpRouteRequest } from './http-route.ts';
 export type { ButtonPress, InteractiveHandler } from './interactive-handler.ts';
-export type { AttachmentOutcome, ScheduledTurn, ScheduleOutcome, SessionAttachment, UnscheduleOutcome } from './later.ts';
+export type { ScheduledTurn, ScheduleOutcome, UnscheduleOutcome } from './later.ts';
 export type { Registrations } from './registrations.ts';
 export type { CallContext, CleanupReason, Logger, Refused } from './values.ts';

@@ -1,5 +1,4 @@
-// Turns at a later time, and files to where a session came from. The types and the rules for input are here and hold; for files
-// the gateway answers `unavailable` until it has channels.
+// Turns at a later time.
 import type { Refused } from './values.ts';
 
 /** When: exactly one of `at`, `delayMs` and `cron`. */
@@ -26,19 +25,3 @@ export interface ScheduledTurn {
 export type ScheduleOutcome = { readonly ok: true; readonly id: string; readonly sessionKey: string; readonly nextAt: number } | Refused;
 
 export type UnscheduleOutcome = { readonly ok: true; readonly removed: number } | Refused;
-
-export interface SessionAttachment {
-  readonly sessionKey: string;
-  /** Up to 10; a relative path is one in the workspace of the agent. */
-  readonly files: readonly { readonly path: string }[];
-  readonly text?: string;
-  /** Of each file and of all together; 25 MiB at most, and where nothing is said. */
-  readonly maxBytes?: number;
-  readonly threadId?: string;
-  readonly forceDocument?: boolean;
-  readonly captionFormat?: 'plain' | 'html' | 'markdown';
-}
-
-export type AttachmentOutcome =
-  | { readonly ok: true; readonly channel: string; readonly deliveredTo: string; readonly count: number }
-  | Refused;

@@ -19,6 +19,7 @@ import type {
   ToolPolicy,
   ToolResultMiddleware,
 } from './contributions.ts';
+import type { Channel } from './deliveries.ts';
 import type { HttpRoute } from './http-route.ts';
 import type { InteractiveHandler } from './interactive-handler.ts';
 
@@ -35,6 +36,7 @@ export interface Registrations {
   registerGatewayMethod(method: GatewayMethod): void;
   registerGatewayEvent(event: Contribution<'gatewayEvent'>): void;
   registerInteractiveHandler(handler: InteractiveHandler): void;
+  registerChannel(channel: Channel): void;
   registerHttpRoute(route: HttpRoute): void;
   registerStartupCheck(check: StartupCheck): void;
   readonly session: {

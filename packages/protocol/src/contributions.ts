@@ -28,8 +28,13 @@ const TailName = Type.String({
   description: 'up to 48 letters, digits, ., - and _, the first a letter or digit',
 });
 
-/** Where people talk with the agent: the surfaces of this gateway itself. */
-export const channels = ['webchat'] as const;
+/** Where people talk with the agent: a channel that a plugin serves. */
+export const ChannelId = Type.String({
+  pattern: '^[a-z][a-z0-9_-]{0,31}$',
+  description: 'up to 32 lower-case letters, digits, - and _, the first a letter',
+});
+/** The page, the CLI and programs. */
+export const DEFAULT_CHANNEL = 'webchat';
 
 const ButtonNamespace = Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$', description: 'up to 64 letters, digits, ., _ and -' });
 
@@ -311,10 +316,36 @@ export const contributions = {
   },
   interactiveHandler: {
     summary: 'Is told of buttons that people press in a conversation, whose data is `<namespace>:<payload>`.',
-    schema: Type.Object({ channel: Type.Enum(['*', ...channels]), namespace: ButtonNamespace }, closed),
+    schema: Type.Object({ channel: Type.Union([Type.Literal('*'), ChannelId]), namespace: ButtonNamespace }, closed),
     key: 'namespace',
     unique: 'global',
     grant: 'ui.interact',
+  },
+  channel: {
+    summary: 'Carries what is sent to where a session came from.',
+    schema: Type.Object(
+      {
+        id: ChannelId,
+        label: DisplayText,
+        description: Type.Optional(Description),
+        /** What it can carry; what is more is refused before it is asked. Without a word, what this gateway takes. */
+        limits: Type.Optional(
+          Type.Object(
+            {
+              textChars: Type.Optional(Type.Integer({ minimum: 1, maximum: 262_144 })),
+              files: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
+              fileBytes: Type.Optional(Type.Integer({ minimum: 1, maximum: 26_214_400 })),
+              buttons: Type.Optional(Type.Integer({ minimum: 0, maximum: 8 })),
+            },
+            closed,
+          ),
+        ),
+      },
+      closed,
+    ),
+    key: 'id',
+    unique: 'global',
+    grant: 'channels.serve',
   },
   httpRoute: {
     summary: 'Answers web requests under `/plugins/<id>/`.',

@@ -1,10 +1,10 @@
 // Every event: name → who may see it, what it carries, and whether it is kept.
 import { Type, type Static, type TSchema } from 'typebox';
 import { Approval, Decision } from './approval.ts';
-import { ItemName } from './contributions.ts';
+import { ActionRequired } from './attachment.ts';
 import { JsonValue } from './json.ts';
 import { DeviceId, PairingRequest } from './methods/access.ts';
-import { Count, DisplayText, Epoch, OwnerId, Position, RandomId, SessionKey, Timestamp } from './names.ts';
+import { Count, Epoch, OwnerId, Position, RandomId, SessionKey, Timestamp } from './names.ts';
 import type { Scope } from './scopes.ts';
 import { Job, Occurrence } from './schedule.ts';
 import { Session } from './session.ts';
@@ -132,19 +132,19 @@ export const events = {
     ),
   },
   'action.required': {
-    summary: 'A plugin needs a person, in this session.',
+    summary: 'A plugin needs a person, in this session. `actions.pending` lists what is not settled.',
     scope: 'operator.read',
-    durable: false,
+    durable: true,
+    sessionField: 'sessionKey',
+    payload: ActionRequired,
+  },
+  'action.resolved': {
+    summary: 'It needs nobody any more: somebody has acted, has put it away, or the plugin has taken it back.',
+    scope: 'operator.read',
+    durable: true,
     sessionField: 'sessionKey',
     payload: Type.Object(
-      {
-        sessionKey: SessionKey,
-        pluginId: OwnerId,
-        pluginName: DisplayText,
-        title: DisplayText,
-        /** Session actions of the plugin that answer it. */
-        actions: Type.Optional(Type.Array(Type.Object({ label: DisplayText, actionId: ItemName }, closed), { maxItems: 8 })),
-      },
+      { sessionKey: SessionKey, id: RandomId, pluginId: OwnerId, how: Type.Enum(['acted', 'dismissed', 'withdrawn']) },
       closed,
     ),
   },

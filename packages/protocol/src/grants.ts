@@ -26,6 +26,7 @@ export const grants = {
   'turns.start': { summary: 'Let the agent go on without a message of a person.' },
   'schedule.turns': { summary: 'Let the agent work at a later time.' },
   'attachments.send': { summary: 'Send files to where a session came from.', wide: true },
+  'channels.serve': { summary: 'Carry messages and files between sessions and another place.', wide: true },
   'ui.interact': { summary: 'Be told of buttons that people press in a conversation.' },
   'ui.descriptors': { summary: 'Show controls in the page.' },
   'events.follow': { summary: 'Follow what runs say while they work.', wide: true },

@@ -1,4 +1,18 @@
 export {
+  ActionRequired,
+  Attachment,
+  AttachmentHandle,
+  AttachmentRef,
+  Delivery,
+  DeliveryBlock,
+  DeliveryButton,
+  DeliveryPressed,
+  DeliveryRecord,
+  deliveryStates,
+  deliveryTones,
+  Presentation,
+} from './attachment.ts';
+export {
   Approval,
   ApprovalRule,
   Decision,
@@ -18,7 +32,8 @@ export {
 } from './commands.ts';
 export {
   ActiveWhen,
-  channels,
+  ChannelId,
+  DEFAULT_CHANNEL,
   contributionKinds,
   contributionRow,
   contributions,
@@ -90,7 +105,7 @@ export type { RetryCandidate } from './hooks/prompt.ts';
 export { ApprovalRequest, isProtectedEnvName } from './hooks/tools.ts';
 export { JsonValue, parseJson, type JsonFault, type ParsedJson } from './json.ts';
 export { isPluginPlace, pluginPlaceNames, pluginPlaces, type PluginPlaceName } from './plugin-places.ts';
-export { grantedFields, lateCallNames, lateCallRow, lateCalls, type CallNotYet, type GrantedCall, type LateCall } from './late-calls.ts';
+export { grantedFields, lateCallNames, lateCallRow, lateCalls, type GrantedCall, type LateCall } from './late-calls.ts';
 export { limits, type LimitName } from './limits.ts';
 export { isMethodName, methodNames, methodRow, methods, type KeyedMethod, type MethodName, type Params, type Result } from './methods.ts';
 export { Device, PairingRequest, Token } from './methods/access.ts';
@@ -98,7 +113,7 @@ export { ActionAnswer, UiDescriptor } from './methods/plugins.ts';
 export type { MethodSpec } from './methods/row.ts';
 export { AuditRecord, Finding, LogLevel, LogRecord, logLevels, type ConfigResult } from './methods/system.ts';
 export { AgentConfig, AgentInfo, DEMO_MODEL_ID, ModelConfig, ModelInfo, modelProviders, type ModelProvider } from './model.ts';
-export { DEFAULT_AGENT_ID, RESERVED_KEYS, SessionKey } from './names.ts';
+export { DEFAULT_AGENT_ID, OwnerId, RESERVED_KEYS, SessionKey } from './names.ts';
 export { PendingInjection, PluginDetails, PluginExtension, PluginInfo, pluginIncidents, pluginStates } from './plugin.ts';
 export { PLUGIN_API_LEVEL, PLUGIN_MANIFEST_FILE, PluginManifest } from './plugin-manifest.ts';
 export { expandScopes, missingScopes, ScopeList, scopeNames, scopes, type Scope } from './scopes.ts';

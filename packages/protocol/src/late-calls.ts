@@ -7,8 +7,6 @@ interface LateCallSpec {
   readonly grant?: GrantName;
   /** Granted for what the argument names, one by one. */
   readonly grantFor?: GrantName;
-  /** The call is checked and then not done: why. */
-  readonly notYet?: string;
 }
 
 export const lateCalls = {
@@ -19,14 +17,15 @@ export const lateCalls = {
   'session.workflow.enqueueNextTurnInjection': { summary: 'Tell the agent something in the next turn, once.', grant: 'prompt.inject' },
   'session.workflow.continueAgent': { summary: 'Start a turn without a message.', grant: 'turns.start' },
   'session.workflow.notifyActionRequired': { summary: 'Call for a person, on every surface.', grant: 'people.notify' },
+  'session.workflow.withdrawActionRequired': { summary: 'Take such a call back.', grant: 'people.notify' },
   'session.workflow.requestApproval': { summary: 'Ask the operator, and wait for the answer.', grant: 'approvals.request' },
   'session.workflow.scheduleSessionTurn': { summary: 'Start a turn at a later time.', grant: 'schedule.turns' },
   'session.workflow.unscheduleSessionTurnsByTag': { summary: 'Take back turns that it has scheduled.', grant: 'schedule.turns' },
   'session.workflow.sendSessionAttachment': {
-    summary: 'Send files to where the session came from.',
+    summary: 'Send files, text and buttons to where the session came from.',
     grant: 'attachments.send',
-    notYet: 'this gateway has no channels to send files to yet',
   },
+  'channels.receive': { summary: 'Bring a message of a person in, from a channel of its own.', grant: 'channels.serve' },
   'agent.events.emitAgentEvent': { summary: 'Say something in a stream of its own.', grant: 'events.emit' },
   'gateway.emit': { summary: 'Send an event of its own to clients.', grant: 'events.emit' },
   'secrets.get': { summary: 'Read a secret that the operator keeps, by its name.', grantFor: 'secrets.use' },
@@ -43,7 +42,6 @@ export const lateCalls = {
 
 export type LateCall = keyof typeof lateCalls;
 export type GrantedCall = { [Call in LateCall]: (typeof lateCalls)[Call] extends { grant: GrantName } ? Call : never }[LateCall];
-export type CallNotYet = { [Call in LateCall]: (typeof lateCalls)[Call] extends { notYet: string } ? Call : never }[LateCall];
 
 export const lateCallNames = Object.keys(lateCalls) as LateCall[];
 

@@ -3,6 +3,7 @@
 import type { Static } from 'typebox';
 import { accessMethods } from './methods/access.ts';
 import { agentMethods } from './methods/agents.ts';
+import { attachmentMethods } from './methods/attachments.ts';
 import { chatMethods } from './methods/chat.ts';
 import { pluginMethods } from './methods/plugins.ts';
 import type { MethodSpec } from './methods/row.ts';
@@ -22,6 +23,7 @@ export const methods = {
   ...pluginMethods,
   ...traceMethods,
   ...scheduleMethods,
+  ...attachmentMethods,
 } satisfies Record<string, MethodSpec>;
 
 export type MethodName = keyof typeof methods;

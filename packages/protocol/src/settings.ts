@@ -293,6 +293,31 @@ export const settings = {
     default: 1_000,
     takesEffect: 'restart',
   },
+  'attachments.maxBytes': {
+    summary: 'How much room all attachments may take.',
+    schema: Type.Integer({ minimum: 1_048_576, maximum: 1_099_511_627_776 }),
+    default: 5_368_709_120,
+    takesEffect: 'restart',
+  },
+  'attachments.maxSessionBytes': {
+    summary: 'How much room the attachments of one session may take.',
+    schema: Type.Integer({ minimum: 1_048_576, maximum: 1_099_511_627_776 }),
+    default: 536_870_912,
+    takesEffect: 'restart',
+  },
+  'attachments.unusedMs': {
+    summary: 'How long a file that was uploaded and said in no session is kept.',
+    schema: Type.Integer({ minimum: 60_000, maximum: 31_536_000_000 }),
+    default: 86_400_000,
+    takesEffect: 'restart',
+  },
+  'attachments.roots': {
+    summary:
+      'Folders whose files plugins with the grant `attachments.send` may send, beside the workspace of the agent and their own folder.',
+    schema: Type.Array(Type.String({ minLength: 1, maxLength: 4096, pattern: '^/', description: 'an absolute path' }), { maxItems: 64 }),
+    default: [] as string[],
+    takesEffect: 'restart',
+  },
   'web.allowPrivate': {
     summary: 'Hosts with private addresses that `web_fetch` may reach all the same.',
     schema: Type.Array(HostName, { maxItems: 64 }),

@@ -79,7 +79,31 @@ export type Usage = Static<typeof Usage>;
 
 const Content = Type.Array(Type.Union([TextBlock, ImageBlock]));
 
-export const UserMessage = Type.Object({ role: Type.Literal('user'), content: Content, timestamp: Timestamp }, closed);
+export const AttachmentHandle = RandomId;
+
+/** A file that is kept under its handle: `GET /attachments/<handle>`. */
+export const AttachmentRef = Type.Object(
+  {
+    handle: AttachmentHandle,
+    name: Type.String(),
+    /** What its first bytes say. */
+    mime: Type.String(),
+    bytes: Count,
+  },
+  closed,
+);
+export type AttachmentRef = Static<typeof AttachmentRef>;
+
+export const UserMessage = Type.Object(
+  {
+    role: Type.Literal('user'),
+    content: Content,
+    /** Files that were said with it; the model is told their names. */
+    attachments: Type.Optional(Type.Array(AttachmentRef)),
+    timestamp: Timestamp,
+  },
+  closed,
+);
 export type UserMessage = Static<typeof UserMessage>;
 
 export const AssistantMessage = Type.Object(
@@ -143,7 +167,7 @@ export const Entry = Type.Union([
   Type.Object({ ...common, type: Type.Literal('branch_summary'), fromId: EntryId, summary: Type.String() }, closed),
   Type.Object({ ...common, type: Type.Literal('model_change'), provider: Type.String(), modelId: Type.String() }, closed),
   Type.Object({ ...common, type: Type.Literal('thinking_level_change'), thinkingLevel: ThinkingLevel }, closed),
-  /** Never told to the model. `customType` `command` is a slash command and its answer. */
+  /** Never told to the model. `customType` `command` is a slash command and its answer, `delivery` is what a plugin hands over. */
   Type.Object(
     { ...common, type: Type.Literal('custom'), customType: Type.String({ maxLength: 256 }), data: Type.Optional(JsonValue) },
     closed,

@@ -112,6 +112,47 @@ extension ResponseFrame {
 
 public typealias ActionAnswer = JsonValue
 
+public struct ActionRequired: Codable, Hashable, Sendable {
+    public let id: AttachmentHandle
+    public let sessionKey: SessionKey
+    public let pluginId: OwnerId
+    public let pluginName: String
+    public let title: String
+    public let actions: [ActionRequiredActionsItem]?
+    public let createdAt: Int
+
+    public init(
+        id: AttachmentHandle,
+        sessionKey: SessionKey,
+        pluginId: OwnerId,
+        pluginName: String,
+        title: String,
+        actions: [ActionRequiredActionsItem]? = nil,
+        createdAt: Int
+    ) {
+        self.id = id
+        self.sessionKey = sessionKey
+        self.pluginId = pluginId
+        self.pluginName = pluginName
+        self.title = title
+        self.actions = actions
+        self.createdAt = createdAt
+    }
+}
+
+public struct ActionRequiredActionsItem: Codable, Hashable, Sendable {
+    public let label: String
+    public let actionId: ItemName
+
+    public init(
+        label: String,
+        actionId: ItemName
+    ) {
+        self.label = label
+        self.actionId = actionId
+    }
+}
+
 public struct ActiveWhen: Codable, Hashable, Sendable {
     public let namespace: ItemName
     public let path: String?
@@ -129,7 +170,7 @@ public struct ActiveWhen: Codable, Hashable, Sendable {
 }
 
 public struct AgentConfig: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: OwnerId
     public let name: String?
     public let workspace: String?
     public let model: String?
@@ -141,7 +182,7 @@ public struct AgentConfig: Codable, Hashable, Sendable {
     public let queue: QueueMode?
 
     public init(
-        id: String,
+        id: OwnerId,
         name: String? = nil,
         workspace: String? = nil,
         model: String? = nil,
@@ -166,7 +207,7 @@ public struct AgentConfig: Codable, Hashable, Sendable {
 }
 
 public struct AgentInfo: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: OwnerId
     public let name: String
     public let workspace: String
     public let model: String
@@ -177,7 +218,7 @@ public struct AgentInfo: Codable, Hashable, Sendable {
     public let isDefault: Bool
 
     public init(
-        id: String,
+        id: OwnerId,
         name: String,
         workspace: String,
         model: String,
@@ -200,13 +241,13 @@ public struct AgentInfo: Codable, Hashable, Sendable {
 }
 
 public struct Approval: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: AttachmentHandle
     public let sessionKey: SessionKey
     public let runId: String?
     public let callId: String?
-    public let agentId: String
+    public let agentId: OwnerId
     public let toolName: String?
-    public let pluginId: String?
+    public let pluginId: OwnerId?
     public let title: String
     public let reason: String
     public let risk: Risk?
@@ -225,13 +266,13 @@ public struct Approval: Codable, Hashable, Sendable {
     public let expiresAt: Int
 
     public init(
-        id: String,
+        id: AttachmentHandle,
         sessionKey: SessionKey,
         runId: String? = nil,
         callId: String? = nil,
-        agentId: String,
+        agentId: OwnerId,
         toolName: String? = nil,
-        pluginId: String? = nil,
+        pluginId: OwnerId? = nil,
         title: String,
         reason: String,
         risk: Risk? = nil,
@@ -381,8 +422,8 @@ public enum ApprovalRequestSeverity: RawRepresentable, Codable, Hashable, Sendab
 }
 
 public struct ApprovalRule: Codable, Hashable, Sendable {
-    public let id: String
-    public let agentId: String
+    public let id: AttachmentHandle
+    public let agentId: OwnerId
     public let toolName: String
     public let digest: String
     public let title: String
@@ -391,8 +432,8 @@ public struct ApprovalRule: Codable, Hashable, Sendable {
     public let createdBy: String
 
     public init(
-        id: String,
-        agentId: String,
+        id: AttachmentHandle,
+        agentId: OwnerId,
         toolName: String,
         digest: String,
         title: String,
@@ -530,6 +571,58 @@ public enum AssistantMessageStopReason: RawRepresentable, Codable, Hashable, Sen
     }
 }
 
+public struct Attachment: Codable, Hashable, Sendable {
+    public let handle: AttachmentHandle
+    public let name: String
+    public let mime: String
+    public let bytes: Int
+    public let sha256: String
+    public let sessionKey: SessionKey?
+    public let owner: String
+    public let createdAt: Int
+
+    public init(
+        handle: AttachmentHandle,
+        name: String,
+        mime: String,
+        bytes: Int,
+        sha256: String,
+        sessionKey: SessionKey? = nil,
+        owner: String,
+        createdAt: Int
+    ) {
+        self.handle = handle
+        self.name = name
+        self.mime = mime
+        self.bytes = bytes
+        self.sha256 = sha256
+        self.sessionKey = sessionKey
+        self.owner = owner
+        self.createdAt = createdAt
+    }
+}
+
+public typealias AttachmentHandle = String
+
+public struct AttachmentRef: Codable, Hashable, Sendable {
+    public let handle: AttachmentHandle
+    public let name: String
+    public let mime: String
+    public let bytes: Int
+
+    public init(
+        handle: AttachmentHandle,
+        name: String,
+        mime: String,
+        bytes: Int
+    ) {
+        self.handle = handle
+        self.name = name
+        self.mime = mime
+        self.bytes = bytes
+    }
+}
+
 public struct AuditRecord: Codable, Hashable, Sendable {
     public let seq: Int
     public let at: Int
@@ -557,6 +650,8 @@ public struct AuditRecord: Codable, Hashable, Sendable {
         self.hash = hash
     }
 }
+
+public typealias ChannelId = String
 
 public struct ClientInfo: Codable, Hashable, Sendable {
     public let id: String
@@ -598,7 +693,7 @@ public struct CommandInfo: Codable, Hashable, Sendable {
     public let usage: String
     public let scope: String
     public let source: CommandInfoSource
-    public let pluginId: String?
+    public let pluginId: OwnerId?
     public let aliases: [String]?
 
     public init(
@@ -607,7 +702,7 @@ public struct CommandInfo: Codable, Hashable, Sendable {
         usage: String,
         scope: String,
         source: CommandInfoSource,
-        pluginId: String? = nil,
+        pluginId: OwnerId? = nil,
         aliases: [String]? = nil
     ) {
         self.name = name
@@ -759,6 +854,276 @@ public enum Decision: RawRepresentable, Codable, Hashable, Sendable {
     }
 }
 
+public struct Delivery: Codable, Hashable, Sendable {
+    public let channel: String
+    public let by: OwnerId
+    public let byName: String
+    public let text: String?
+    public let attachments: [AttachmentRef]
+    public let presentation: Presentation?
+
+    public init(
+        channel: String,
+        by: OwnerId,
+        byName: String,
+        text: String? = nil,
+        attachments: [AttachmentRef],
+        presentation: Presentation? = nil
+    ) {
+        self.channel = channel
+        self.by = by
+        self.byName = byName
+        self.text = text
+        self.attachments = attachments
+        self.presentation = presentation
+    }
+}
+
+public struct DeliveryBlock: Codable, Hashable, Sendable {
+    public let kind: DeliveryBlockKind
+    public let label: String?
+    public let text: String?
+    public let value: JsonValue?
+
+    public init(
+        kind: DeliveryBlockKind,
+        label: String? = nil,
+        text: String? = nil,
+        value: JsonValue? = nil
+    ) {
+        self.kind = kind
+        self.label = label
+        self.text = text
+        self.value = value
+    }
+}
+
+public enum DeliveryBlockKind: RawRepresentable, Codable, Hashable, Sendable {
+    case markdown
+    case keyValue
+    case list
+    case table
+    case progress
+    case status
+    case diff
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [DeliveryBlockKind] = [.markdown, .keyValue, .list, .table, .progress, .status, .diff]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "markdown": self = .markdown
+        case "key-value": self = .keyValue
+        case "list": self = .list
+        case "table": self = .table
+        case "progress": self = .progress
+        case "status": self = .status
+        case "diff": self = .diff
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .markdown: return "markdown"
+        case .keyValue: return "key-value"
+        case .list: return "list"
+        case .table: return "table"
+        case .progress: return "progress"
+        case .status: return "status"
+        case .diff: return "diff"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct DeliveryButton: Codable, Hashable, Sendable {
+    public let id: ItemName
+    public let label: String
+    public let style: DeliveryButtonStyle?
+    public let action: JsonValue
+
+    public init(
+        id: ItemName,
+        label: String,
+        style: DeliveryButtonStyle? = nil,
+        action: JsonValue
+    ) {
+        self.id = id
+        self.label = label
+        self.style = style
+        self.action = action
+    }
+}
+
+public enum DeliveryButtonStyle: RawRepresentable, Codable, Hashable, Sendable {
+    case primary
+    case normal
+    case danger
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [DeliveryButtonStyle] = [.primary, .normal, .danger]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "primary": self = .primary
+        case "normal": self = .normal
+        case "danger": self = .danger
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .primary: return "primary"
+        case .normal: return "normal"
+        case .danger: return "danger"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct DeliveryPressed: Codable, Hashable, Sendable {
+    public let entryId: String
+    public let buttonId: ItemName
+    public let label: String
+    public let pluginId: OwnerId
+    public let text: String?
+
+    public init(
+        entryId: String,
+        buttonId: ItemName,
+        label: String,
+        pluginId: OwnerId,
+        text: String? = nil
+    ) {
+        self.entryId = entryId
+        self.buttonId = buttonId
+        self.label = label
+        self.pluginId = pluginId
+        self.text = text
+    }
+}
+
+public struct DeliveryRecord: Codable, Hashable, Sendable {
+    public let id: AttachmentHandle
+    public let sessionKey: SessionKey
+    public let entryId: String
+    public let channel: String
+    public let to: String
+    public let by: OwnerId
+    public let state: DeliveryRecordState
+    public let attempts: Int
+    public let nextAt: Int?
+    public let reason: String?
+    public let receipt: String?
+    public let pressed: DeliveryRecordPressed?
+    public let createdAt: Int
+
+    public init(
+        id: AttachmentHandle,
+        sessionKey: SessionKey,
+        entryId: String,
+        channel: String,
+        to: String,
+        by: OwnerId,
+        state: DeliveryRecordState,
+        attempts: Int,
+        nextAt: Int? = nil,
+        reason: String? = nil,
+        receipt: String? = nil,
+        pressed: DeliveryRecordPressed? = nil,
+        createdAt: Int
+    ) {
+        self.id = id
+        self.sessionKey = sessionKey
+        self.entryId = entryId
+        self.channel = channel
+        self.to = to
+        self.by = by
+        self.state = state
+        self.attempts = attempts
+        self.nextAt = nextAt
+        self.reason = reason
+        self.receipt = receipt
+        self.pressed = pressed
+        self.createdAt = createdAt
+    }
+}
+
+public enum DeliveryRecordState: RawRepresentable, Codable, Hashable, Sendable {
+    case waiting
+    case sent
+    case failed
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [DeliveryRecordState] = [.waiting, .sent, .failed]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "waiting": self = .waiting
+        case "sent": self = .sent
+        case "failed": self = .failed
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .waiting: return "waiting"
+        case .sent: return "sent"
+        case .failed: return "failed"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct DeliveryRecordPressed: Codable, Hashable, Sendable {
+    public let buttonId: ItemName
+    public let by: String
+    public let at: Int
+
+    public init(
+        buttonId: ItemName,
+        by: String,
+        at: Int
+    ) {
+        self.buttonId = buttonId
+        self.by = by
+        self.at = at
+    }
+}
+
 public struct Device: Codable, Hashable, Sendable {
     public let id: String
     public let name: String
@@ -817,7 +1182,7 @@ public struct EffectiveTool: Codable, Hashable, Sendable {
     public let label: String
     public let description: String
     public let source: EffectiveToolSource
-    public let pluginId: String?
+    public let pluginId: OwnerId?
     public let risk: Risk
     public let riskLevel: EffectiveToolRiskLevel?
     public let tags: [String]
@@ -834,7 +1199,7 @@ public struct EffectiveTool: Codable, Hashable, Sendable {
         label: String,
         description: String,
         source: EffectiveToolSource,
-        pluginId: String? = nil,
+        pluginId: OwnerId? = nil,
         risk: Risk,
         riskLevel: EffectiveToolRiskLevel? = nil,
         tags: [String],
@@ -1783,7 +2148,7 @@ public typealias IntervalMs = Int
 public typealias ItemName = String
 
 public struct Job: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: AttachmentHandle
     public let name: JobName
     public let session: JobSession
     public let schedule: Schedule
@@ -1802,7 +2167,7 @@ public struct Job: Codable, Hashable, Sendable {
     public let last: Occurrence?
 
     public init(
-        id: String,
+        id: AttachmentHandle,
         name: JobName,
         session: JobSession,
         schedule: Schedule,
@@ -2165,7 +2530,7 @@ public struct ModelInfo: Codable, Hashable, Sendable {
 }
 
 public struct Occurrence: Codable, Hashable, Sendable {
-    public let jobId: String
+    public let jobId: AttachmentHandle
     public let dueAt: Int
     public let state: OccurrenceState
     public let reason: String?
@@ -2180,7 +2545,7 @@ public struct Occurrence: Codable, Hashable, Sendable {
     public let endedAt: Int?
 
     public init(
-        jobId: String,
+        jobId: AttachmentHandle,
         dueAt: Int,
         state: OccurrenceState,
         reason: String? = nil,
@@ -2298,8 +2663,10 @@ public enum Overlap: RawRepresentable, Codable, Hashable, Sendable {
     }
 }
 
+public typealias OwnerId = String
+
 public struct PairingRequest: Codable, Hashable, Sendable {
-    public let requestId: String
+    public let requestId: AttachmentHandle
     public let deviceId: String
     public let name: String
     public let platform: String
@@ -2309,7 +2676,7 @@ public struct PairingRequest: Codable, Hashable, Sendable {
     public let expiresAt: Int
 
     public init(
-        requestId: String,
+        requestId: AttachmentHandle,
         deviceId: String,
         name: String,
         platform: String,
@@ -2331,7 +2698,7 @@ public struct PairingRequest: Codable, Hashable, Sendable {
 
 public struct PendingInjection: Codable, Hashable, Sendable {
     public let id: String
-    public let pluginId: String
+    public let pluginId: OwnerId
     public let text: String
     public let placement: PendingInjectionPlacement
     public let priority: Int
@@ -2342,7 +2709,7 @@ public struct PendingInjection: Codable, Hashable, Sendable {
 
     public init(
         id: String,
-        pluginId: String,
+        pluginId: OwnerId,
         text: String,
         placement: PendingInjectionPlacement,
         priority: Int,
@@ -2769,12 +3136,12 @@ public struct PluginDetailsCountsItem: Codable, Hashable, Sendable {
 }
 
 public struct PluginEvent: Codable, Hashable, Sendable {
-    public let pluginId: String
+    public let pluginId: OwnerId
     public let sessionKey: SessionKey?
     public let data: JsonValue
 
     public init(
-        pluginId: String,
+        pluginId: OwnerId,
         sessionKey: SessionKey? = nil,
         data: JsonValue
     ) {
@@ -2785,12 +3152,12 @@ public struct PluginEvent: Codable, Hashable, Sendable {
 }
 
 public struct PluginExtension: Codable, Hashable, Sendable {
-    public let pluginId: String
+    public let pluginId: OwnerId
     public let namespace: String
     public let value: JsonValue
 
     public init(
-        pluginId: String,
+        pluginId: OwnerId,
         namespace: String,
         value: JsonValue
     ) {
@@ -3089,7 +3456,7 @@ public enum PluginInfoServicesItemState: RawRepresentable, Codable, Hashable, Se
 }
 
 public struct PluginManifest: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: OwnerId
     public let name: String
     public let version: String
     public let description: String?
@@ -3099,7 +3466,7 @@ public struct PluginManifest: Codable, Hashable, Sendable {
     public let configSchema: JsonObject?
 
     public init(
-        id: String,
+        id: OwnerId,
         name: String,
         version: String,
         description: String? = nil,
@@ -3138,6 +3505,68 @@ public struct PresenceEntry: Codable, Hashable, Sendable {
         self.principal = principal
         self.scopes = scopes
         self.connectedAt = connectedAt
+    }
+}
+
+public struct Presentation: Codable, Hashable, Sendable {
+    public let title: String
+    public let tone: PresentationTone?
+    public let blocks: [DeliveryBlock]?
+    public let buttons: [DeliveryButton]?
+
+    public init(
+        title: String,
+        tone: PresentationTone? = nil,
+        blocks: [DeliveryBlock]? = nil,
+        buttons: [DeliveryButton]? = nil
+    ) {
+        self.title = title
+        self.tone = tone
+        self.blocks = blocks
+        self.buttons = buttons
+    }
+}
+
+public enum PresentationTone: RawRepresentable, Codable, Hashable, Sendable {
+    case plain
+    case ok
+    case warn
+    case bad
+    case busy
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [PresentationTone] = [.plain, .ok, .warn, .bad, .busy]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "plain": self = .plain
+        case "ok": self = .ok
+        case "warn": self = .warn
+        case "bad": self = .bad
+        case "busy": self = .busy
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .plain: return "plain"
+        case .ok: return "ok"
+        case .warn: return "warn"
+        case .bad: return "bad"
+        case .busy: return "busy"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
     }
 }
 
@@ -3268,7 +3697,7 @@ public enum Risk: RawRepresentable, Codable, Hashable, Sendable {
 public struct Run: Codable, Hashable, Sendable {
     public let runId: String
     public let sessionKey: String
-    public let sessionId: String
+    public let sessionId: AttachmentHandle
     public let state: RunState
     public let mode: QueueMode
     public let trigger: RunTrigger
@@ -3282,7 +3711,7 @@ public struct Run: Codable, Hashable, Sendable {
     public init(
         runId: String,
         sessionKey: String,
-        sessionId: String,
+        sessionId: AttachmentHandle,
         state: RunState,
         mode: QueueMode,
         trigger: RunTrigger,
@@ -3716,7 +4145,7 @@ public struct RunStreamPlugin: Codable, Hashable, Sendable {
     public let seq: Int
     public let ts: Int
     public let stream: String
-    public let plugin: String
+    public let plugin: OwnerId
     public let name: String
     public let data: JsonValue
 
@@ -3726,7 +4155,7 @@ public struct RunStreamPlugin: Codable, Hashable, Sendable {
         seq: Int,
         ts: Int,
         stream: String = "plugin",
-        plugin: String,
+        plugin: OwnerId,
         name: String,
         data: JsonValue
     ) {
@@ -3959,8 +4388,8 @@ public typealias ScopeList = [Scope]
 
 public struct Session: Codable, Hashable, Sendable {
     public let key: SessionKey
-    public let sessionId: String
-    public let agentId: String
+    public let sessionId: AttachmentHandle
+    public let agentId: OwnerId
     public let title: String
     public let label: Nullable<String>
     public let pinned: Bool
@@ -3980,8 +4409,8 @@ public struct Session: Codable, Hashable, Sendable {
 
     public init(
         key: SessionKey,
-        sessionId: String,
-        agentId: String,
+        sessionId: AttachmentHandle,
+        agentId: OwnerId,
         title: String,
         label: Nullable<String>,
         pinned: Bool,
@@ -4258,7 +4687,7 @@ public enum ThinkingLevel: RawRepresentable, Codable, Hashable, Sendable {
 public typealias TimeZone = String
 
 public struct Token: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: AttachmentHandle
     public let name: String
     public let scopes: ScopeList
     public let sessionKey: Nullable<SessionKey>
@@ -4268,7 +4697,7 @@ public struct Token: Codable, Hashable, Sendable {
     public let lastUsedAt: Nullable<Int>
 
     public init(
-        id: String,
+        id: AttachmentHandle,
         name: String,
         scopes: ScopeList,
         sessionKey: Nullable<SessionKey>,
@@ -4318,7 +4747,7 @@ public struct ToolInfo: Codable, Hashable, Sendable {
     public let label: String
     public let description: String
     public let source: ToolInfoSource
-    public let pluginId: String?
+    public let pluginId: OwnerId?
     public let risk: Risk
     public let riskLevel: ToolInfoRiskLevel?
     public let tags: [String]
@@ -4333,7 +4762,7 @@ public struct ToolInfo: Codable, Hashable, Sendable {
         label: String,
         description: String,
         source: ToolInfoSource,
-        pluginId: String? = nil,
+        pluginId: OwnerId? = nil,
         risk: Risk,
         riskLevel: ToolInfoRiskLevel? = nil,
         tags: [String],
@@ -4789,7 +5218,7 @@ public enum UiBlockKind: RawRepresentable, Codable, Hashable, Sendable {
 }
 
 public struct UiDescriptor: Codable, Hashable, Sendable {
-    public let pluginId: String
+    public let pluginId: OwnerId
     public let pluginName: String
     public let id: ItemName
     public let label: String
@@ -4804,7 +5233,7 @@ public struct UiDescriptor: Codable, Hashable, Sendable {
     public let options: [UiDescriptorOptionsItem]?
 
     public init(
-        pluginId: String,
+        pluginId: OwnerId,
         pluginName: String,
         id: ItemName,
         label: String,
@@ -5226,15 +5655,18 @@ public struct Usage: Codable, Hashable, Sendable {
 public struct UserMessage: Codable, Hashable, Sendable {
     public let role: String
     public let content: [UserMessageContentItem]
+    public let attachments: [AttachmentRef]?
     public let timestamp: Int
 
     public init(
         role: String = "user",
         content: [UserMessageContentItem],
+        attachments: [AttachmentRef]? = nil,
         timestamp: Int
     ) {
         self.role = role
         self.content = content
+        self.attachments = attachments
         self.timestamp = timestamp
     }
 }
@@ -5853,7 +6285,7 @@ public struct GatewayShutdownResult: Codable, Hashable, Sendable {
 public struct SessionsListParams: Codable, Hashable, Sendable {
     public let limit: Int?
     public let cursor: String?
-    public let agentId: String?
+    public let agentId: OwnerId?
     public let label: String?
     public let archived: Bool?
     public let search: String?
@@ -5861,7 +6293,7 @@ public struct SessionsListParams: Codable, Hashable, Sendable {
     public init(
         limit: Int? = nil,
         cursor: String? = nil,
-        agentId: String? = nil,
+        agentId: OwnerId? = nil,
         label: String? = nil,
         archived: Bool? = nil,
         search: String? = nil
@@ -5912,7 +6344,7 @@ public struct SessionsGetResult: Codable, Hashable, Sendable {
 /// `sessions.create`: Create a session. Without a key, a random one under the agent.
 public struct SessionsCreateParams: Codable, Hashable, Sendable {
     public let key: SessionKey?
-    public let agentId: String?
+    public let agentId: OwnerId?
     public let title: String?
     public let label: Nullable<String>?
     public let pinned: Bool?
@@ -5925,7 +6357,7 @@ public struct SessionsCreateParams: Codable, Hashable, Sendable {
 
     public init(
         key: SessionKey? = nil,
-        agentId: String? = nil,
+        agentId: OwnerId? = nil,
         title: String? = nil,
         label: Nullable<String>? = nil,
         pinned: Bool? = nil,
@@ -6020,12 +6452,12 @@ public struct SessionsPatchParams: Codable, Hashable, Sendable {
 }
 
 public struct SessionsPatchParamsExtension: Codable, Hashable, Sendable {
-    public let plugin: String
+    public let plugin: OwnerId
     public let action: ItemName
     public let payload: JsonValue?
 
     public init(
-        plugin: String,
+        plugin: OwnerId,
         action: ItemName,
         payload: JsonValue? = nil
     ) {
@@ -6445,6 +6877,7 @@ public struct ChatSendParams: Codable, Hashable, Sendable {
     public let sessionKey: SessionKey
     public let message: String
     public let images: [ImageBlock]?
+    public let attachments: [AttachmentHandle]?
     public let model: String?
     public let thinking: ThinkingLevel?
     public let mode: QueueMode?
@@ -6455,6 +6888,7 @@ public struct ChatSendParams: Codable, Hashable, Sendable {
         sessionKey: SessionKey,
         message: String,
         images: [ImageBlock]? = nil,
+        attachments: [AttachmentHandle]? = nil,
         model: String? = nil,
         thinking: ThinkingLevel? = nil,
         mode: QueueMode? = nil,
@@ -6464,6 +6898,7 @@ public struct ChatSendParams: Codable, Hashable, Sendable {
         self.sessionKey = sessionKey
         self.message = message
         self.images = images
+        self.attachments = attachments
         self.model = model
         self.thinking = thinking
         self.mode = mode
@@ -6640,9 +7075,10 @@ public struct ChatInjectResult: Codable, Hashable, Sendable {
 /// `agent`: Run a turn of an agent: like `chat.send`, but without slash commands, and the session may be left out for a fresh one.
 public struct AgentParams: Codable, Hashable, Sendable {
     public let sessionKey: SessionKey?
-    public let agentId: String?
+    public let agentId: OwnerId?
     public let message: String
     public let images: [ImageBlock]?
+    public let attachments: [AttachmentHandle]?
     public let model: String?
     public let thinking: ThinkingLevel?
     public let mode: QueueMode?
@@ -6653,9 +7089,10 @@ public struct AgentParams: Codable, Hashable, Sendable {
 
     public init(
         sessionKey: SessionKey? = nil,
-        agentId: String? = nil,
+        agentId: OwnerId? = nil,
         message: String,
         images: [ImageBlock]? = nil,
+        attachments: [AttachmentHandle]? = nil,
         model: String? = nil,
         thinking: ThinkingLevel? = nil,
         mode: QueueMode? = nil,
@@ -6668,6 +7105,7 @@ public struct AgentParams: Codable, Hashable, Sendable {
         self.agentId = agentId
         self.message = message
         self.images = images
+        self.attachments = attachments
         self.model = model
         self.thinking = thinking
         self.mode = mode
@@ -6857,22 +7295,22 @@ public struct ModelsProbeResult: Codable, Hashable, Sendable {
 
 /// `tools.catalog`: All tools, in groups.
 public struct ToolsCatalogParams: Codable, Hashable, Sendable {
-    public let agentId: String?
+    public let agentId: OwnerId?
 
     public init(
-        agentId: String? = nil
+        agentId: OwnerId? = nil
     ) {
         self.agentId = agentId
     }
 }
 
 public struct ToolsCatalogResult: Codable, Hashable, Sendable {
-    public let agentId: String
+    public let agentId: OwnerId
     public let groups: [ToolsCatalogResultGroupsItem]
     public let sandbox: SandboxState
 
     public init(
-        agentId: String,
+        agentId: OwnerId,
         groups: [ToolsCatalogResultGroupsItem],
         sandbox: SandboxState
     ) {
@@ -6886,14 +7324,14 @@ public struct ToolsCatalogResultGroupsItem: Codable, Hashable, Sendable {
     public let id: String
     public let label: String
     public let source: ToolsCatalogResultGroupsItemSource
-    public let pluginId: String?
+    public let pluginId: OwnerId?
     public let tools: [ToolInfo]
 
     public init(
         id: String,
         label: String,
         source: ToolsCatalogResultGroupsItemSource,
-        pluginId: String? = nil,
+        pluginId: OwnerId? = nil,
         tools: [ToolInfo]
     ) {
         self.id = id
@@ -7199,12 +7637,12 @@ public struct ApprovalsListResult: Codable, Hashable, Sendable {
 
 /// `approvals.resolve`: Answer a question. The first answer counts.
 public struct ApprovalsResolveParams: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: AttachmentHandle
     public let decision: Decision
     public let idempotencyKey: String?
 
     public init(
-        id: String,
+        id: AttachmentHandle,
         decision: Decision,
         idempotencyKey: String? = nil
     ) {
@@ -7253,11 +7691,11 @@ public struct ApprovalsRulesResult: Codable, Hashable, Sendable {
 
 /// `approvals.forget`: Take such a rule back: it asks again.
 public struct ApprovalsForgetParams: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: AttachmentHandle
     public let idempotencyKey: String?
 
     public init(
-        id: String,
+        id: AttachmentHandle,
         idempotencyKey: String? = nil
     ) {
         self.id = id
@@ -7266,11 +7704,11 @@ public struct ApprovalsForgetParams: Codable, Hashable, Sendable {
 }
 
 public struct ApprovalsForgetResult: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: AttachmentHandle
     public let forgotten: Bool
 
     public init(
-        id: String,
+        id: AttachmentHandle,
         forgotten: Bool = true
     ) {
         self.id = id
@@ -7343,11 +7781,11 @@ public struct SigninCreateResult: Codable, Hashable, Sendable {
 
 /// `tokens.rotate`: Give a token a new secret; sockets that use the old one are closed.
 public struct TokensRotateParams: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: AttachmentHandle
     public let idempotencyKey: String?
 
     public init(
-        id: String,
+        id: AttachmentHandle,
         idempotencyKey: String? = nil
     ) {
         self.id = id
@@ -7370,11 +7808,11 @@ public struct TokensRotateResult: Codable, Hashable, Sendable {
 
 /// `tokens.revoke`: Revoke a token and close every socket that uses it.
 public struct TokensRevokeParams: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: AttachmentHandle
     public let idempotencyKey: String?
 
     public init(
-        id: String,
+        id: AttachmentHandle,
         idempotencyKey: String? = nil
     ) {
         self.id = id
@@ -7424,13 +7862,13 @@ public struct DevicePairListResult: Codable, Hashable, Sendable {
 
 /// `device.pair.approve`: Let a device in, with the scopes it asked for or fewer, never more than the caller holds.
 public struct DevicePairApproveParams: Codable, Hashable, Sendable {
-    public let requestId: String
+    public let requestId: AttachmentHandle
     public let scopes: ScopeList?
     public let name: String?
     public let idempotencyKey: String?
 
     public init(
-        requestId: String,
+        requestId: AttachmentHandle,
         scopes: ScopeList? = nil,
         name: String? = nil,
         idempotencyKey: String? = nil
@@ -7454,11 +7892,11 @@ public struct DevicePairApproveResult: Codable, Hashable, Sendable {
 
 /// `device.pair.reject`: Turn a pairing request down.
 public struct DevicePairRejectParams: Codable, Hashable, Sendable {
-    public let requestId: String
+    public let requestId: AttachmentHandle
     public let idempotencyKey: String?
 
     public init(
-        requestId: String,
+        requestId: AttachmentHandle,
         idempotencyKey: String? = nil
     ) {
         self.requestId = requestId
@@ -7467,11 +7905,11 @@ public struct DevicePairRejectParams: Codable, Hashable, Sendable {
 }
 
 public struct DevicePairRejectResult: Codable, Hashable, Sendable {
-    public let requestId: String
+    public let requestId: AttachmentHandle
     public let rejected: Bool
 
     public init(
-        requestId: String,
+        requestId: AttachmentHandle,
         rejected: Bool = true
     ) {
         self.requestId = requestId
@@ -7568,10 +8006,10 @@ public struct PluginsListResult: Codable, Hashable, Sendable {
 
 /// `plugins.get`: One plugin, with its configuration.
 public struct PluginsGetParams: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: OwnerId
 
     public init(
-        id: String
+        id: OwnerId
     ) {
         self.id = id
     }
@@ -7589,12 +8027,12 @@ public struct PluginsGetResult: Codable, Hashable, Sendable {
 
 /// `plugins.enable`: Trust the files of a plugin as they are now, grant what its manifest asks for, or only `grants`, and load it.
 public struct PluginsEnableParams: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: OwnerId
     public let grants: [Grant]?
     public let idempotencyKey: String?
 
     public init(
-        id: String,
+        id: OwnerId,
         grants: [Grant]? = nil,
         idempotencyKey: String? = nil
     ) {
@@ -7616,11 +8054,11 @@ public struct PluginsEnableResult: Codable, Hashable, Sendable {
 
 /// `plugins.disable`: Unload a plugin and keep it switched off; what it keeps in sessions is removed.
 public struct PluginsDisableParams: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: OwnerId
     public let idempotencyKey: String?
 
     public init(
-        id: String,
+        id: OwnerId,
         idempotencyKey: String? = nil
     ) {
         self.id = id
@@ -7640,11 +8078,11 @@ public struct PluginsDisableResult: Codable, Hashable, Sendable {
 
 /// `plugins.reload`: Load a plugin anew from its folder, or all of them.
 public struct PluginsReloadParams: Codable, Hashable, Sendable {
-    public let id: String?
+    public let id: OwnerId?
     public let idempotencyKey: String?
 
     public init(
-        id: String? = nil,
+        id: OwnerId? = nil,
         idempotencyKey: String? = nil
     ) {
         self.id = id
@@ -7667,12 +8105,12 @@ public struct PluginsReloadResult: Codable, Hashable, Sendable {
 
 /// `plugins.grant`: Let a plugin do something that its manifest asks for.
 public struct PluginsGrantParams: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: OwnerId
     public let grants: [Grant]
     public let idempotencyKey: String?
 
     public init(
-        id: String,
+        id: OwnerId,
         grants: [Grant],
         idempotencyKey: String? = nil
     ) {
@@ -7694,12 +8132,12 @@ public struct PluginsGrantResult: Codable, Hashable, Sendable {
 
 /// `plugins.revoke`: Take such a right back. It holds at once.
 public struct PluginsRevokeParams: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: OwnerId
     public let grants: [Grant]
     public let idempotencyKey: String?
 
     public init(
-        id: String,
+        id: OwnerId,
         grants: [Grant],
         idempotencyKey: String? = nil
     ) {
@@ -7721,12 +8159,12 @@ public struct PluginsRevokeResult: Codable, Hashable, Sendable {
 
 /// `plugins.config`: Set the configuration of a plugin, checked against the schema of its manifest, and load it anew; null takes it back.
 public struct PluginsConfigParams: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: OwnerId
     public let config: Nullable<JsonObject>
     public let idempotencyKey: String?
 
     public init(
-        id: String,
+        id: OwnerId,
         config: Nullable<JsonObject>,
         idempotencyKey: String? = nil
     ) {
@@ -7766,14 +8204,14 @@ public struct PluginsUiDescriptorsResult: Codable, Hashable, Sendable {
 
 /// `plugins.sessionAction`: Ask a plugin to do something in a session: a button was pressed. Needs the scopes of the action, `operator.write` without any.
 public struct PluginsSessionActionParams: Codable, Hashable, Sendable {
-    public let pluginId: String
+    public let pluginId: OwnerId
     public let actionId: ItemName
     public let sessionKey: SessionKey
     public let payload: JsonValue?
     public let idempotencyKey: String?
 
     public init(
-        pluginId: String,
+        pluginId: OwnerId,
         actionId: ItemName,
         sessionKey: SessionKey,
         payload: JsonValue? = nil,
@@ -7792,14 +8230,14 @@ public typealias PluginsSessionActionResult = ActionAnswer
 /// `plugins.interact`: Tell the plugin that a button belongs to that it was pressed. The same `callbackId` within five minutes is told once.
 public struct PluginsInteractParams: Codable, Hashable, Sendable {
     public let sessionKey: SessionKey
-    public let channel: PluginsInteractParamsChannel?
+    public let channel: ChannelId?
     public let data: String
     public let callbackId: String?
     public let idempotencyKey: String?
 
     public init(
         sessionKey: SessionKey,
-        channel: PluginsInteractParamsChannel? = nil,
+        channel: ChannelId? = nil,
         data: String,
         callbackId: String? = nil,
         idempotencyKey: String? = nil
@@ -7812,44 +8250,13 @@ public struct PluginsInteractParams: Codable, Hashable, Sendable {
     }
 }
 
-public enum PluginsInteractParamsChannel: RawRepresentable, Codable, Hashable, Sendable {
-    case webchat
-    /// A value that is newer than these models.
-    case unknown(String)
-
-    public static let known: [PluginsInteractParamsChannel] = [.webchat]
-
-    public init(rawValue: String) {
-        switch rawValue {
-        case "webchat": self = .webchat
-        default: self = .unknown(rawValue)
-        }
-    }
-
-    public var rawValue: String {
-        switch self {
-        case .webchat: return "webchat"
-        case .unknown(let value): return value
-        }
-    }
-
-    public init(from decoder: any Decoder) throws {
-        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(rawValue)
-    }
-}
-
 public struct PluginsInteractResult: Codable, Hashable, Sendable {
-    public let pluginId: String
+    public let pluginId: OwnerId
     public let duplicate: Bool?
     public let text: String?
 
     public init(
-        pluginId: String,
+        pluginId: OwnerId,
         duplicate: Bool? = nil,
         text: String? = nil
     ) {
@@ -7862,7 +8269,7 @@ public struct PluginsInteractResult: Codable, Hashable, Sendable {
 /// `sessions.pluginPatch`: Set or remove what a plugin keeps in a session. The answer has it as it is kept.
 public struct SessionsPluginPatchParams: Codable, Hashable, Sendable {
     public let key: SessionKey
-    public let pluginId: String
+    public let pluginId: OwnerId
     public let namespace: ItemName
     public let value: JsonValue?
     public let unset: Bool?
@@ -7870,7 +8277,7 @@ public struct SessionsPluginPatchParams: Codable, Hashable, Sendable {
 
     public init(
         key: SessionKey,
-        pluginId: String,
+        pluginId: OwnerId,
         namespace: ItemName,
         value: JsonValue? = nil,
         unset: Bool? = nil,
@@ -7930,7 +8337,7 @@ public struct HooksStatusResultHooksItem: Codable, Hashable, Sendable {
 }
 
 public struct HooksStatusResultHooksItemHandlersItem: Codable, Hashable, Sendable {
-    public let plugin: String
+    public let plugin: OwnerId
     public let priority: Int
     public let timeoutMs: Int
     public let calls: Int
@@ -7943,7 +8350,7 @@ public struct HooksStatusResultHooksItemHandlersItem: Codable, Hashable, Sendabl
     public let switchedOff: HooksStatusResultHooksItemHandlersItemSwitchedOff?
 
     public init(
-        plugin: String,
+        plugin: OwnerId,
         priority: Int,
         timeoutMs: Int,
         calls: Int,
@@ -8150,10 +8557,10 @@ public struct CronListResult: Codable, Hashable, Sendable {
 
 /// `cron.get`: Read one job.
 public struct CronGetParams: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: AttachmentHandle
 
     public init(
-        id: String
+        id: AttachmentHandle
     ) {
         self.id = id
     }
@@ -8280,7 +8687,7 @@ public struct CronAddResult: Codable, Hashable, Sendable {
 
 /// `cron.update`: Change a job. With a new schedule, what is due next is worked out anew from now on.
 public struct CronUpdateParams: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: AttachmentHandle
     public let name: JobName?
     public let session: JobSession?
     public let schedule: ScheduleWish?
@@ -8293,7 +8700,7 @@ public struct CronUpdateParams: Codable, Hashable, Sendable {
     public let idempotencyKey: String?
 
     public init(
-        id: String,
+        id: AttachmentHandle,
         name: JobName? = nil,
         session: JobSession? = nil,
         schedule: ScheduleWish? = nil,
@@ -8365,11 +8772,11 @@ public struct CronUpdateResult: Codable, Hashable, Sendable {
 
 /// `cron.remove`: Remove a job. A turn of it that runs goes on; what became of it can still be read for a while.
 public struct CronRemoveParams: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: AttachmentHandle
     public let idempotencyKey: String?
 
     public init(
-        id: String,
+        id: AttachmentHandle,
         idempotencyKey: String? = nil
     ) {
         self.id = id
@@ -8378,11 +8785,11 @@ public struct CronRemoveParams: Codable, Hashable, Sendable {
 }
 
 public struct CronRemoveResult: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: AttachmentHandle
     public let removed: Bool
 
     public init(
-        id: String,
+        id: AttachmentHandle,
         removed: Bool = true
     ) {
         self.id = id
@@ -8392,11 +8799,11 @@ public struct CronRemoveResult: Codable, Hashable, Sendable {
 
 /// `cron.run`: Run a job now, beside its schedule; its rule for overlaps holds.
 public struct CronRunParams: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: AttachmentHandle
     public let idempotencyKey: String?
 
     public init(
-        id: String,
+        id: AttachmentHandle,
         idempotencyKey: String? = nil
     ) {
         self.id = id
@@ -8419,11 +8826,11 @@ public struct CronRunResult: Codable, Hashable, Sendable {
 
 /// `cron.pause`: Let a job rest: nothing of it is due until it is resumed.
 public struct CronPauseParams: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: AttachmentHandle
     public let idempotencyKey: String?
 
     public init(
-        id: String,
+        id: AttachmentHandle,
         idempotencyKey: String? = nil
     ) {
         self.id = id
@@ -8443,11 +8850,11 @@ public struct CronPauseResult: Codable, Hashable, Sendable {
 
 /// `cron.resume`: Go on with a job that rests. What would have been due meanwhile is not made up for.
 public struct CronResumeParams: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: AttachmentHandle
     public let idempotencyKey: String?
 
     public init(
-        id: String,
+        id: AttachmentHandle,
         idempotencyKey: String? = nil
     ) {
         self.id = id
@@ -8469,13 +8876,13 @@ public struct CronResumeResult: Codable, Hashable, Sendable {
 public struct CronHistoryParams: Codable, Hashable, Sendable {
     public let limit: Int?
     public let cursor: String?
-    public let id: String?
+    public let id: AttachmentHandle?
     public let state: CronHistoryParamsState?
 
     public init(
         limit: Int? = nil,
         cursor: String? = nil,
-        id: String? = nil,
+        id: AttachmentHandle? = nil,
         state: CronHistoryParamsState? = nil
     ) {
         self.limit = limit
@@ -8548,7 +8955,7 @@ public struct CronHistoryResult: Codable, Hashable, Sendable {
 }
 
 public struct CronHistoryResultOccurrencesItem: Codable, Hashable, Sendable {
-    public let jobId: String
+    public let jobId: AttachmentHandle
     public let dueAt: Int
     public let state: CronHistoryResultOccurrencesItemState
     public let reason: String?
@@ -8564,7 +8971,7 @@ public struct CronHistoryResultOccurrencesItem: Codable, Hashable, Sendable {
     public let jobName: JobName?
 
     public init(
-        jobId: String,
+        jobId: AttachmentHandle,
         dueAt: Int,
         state: CronHistoryResultOccurrencesItemState,
         reason: String? = nil,
@@ -8642,6 +9049,328 @@ public enum CronHistoryResultOccurrencesItemState: RawRepresentable, Codable, Ha
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
+    }
+}
+
+/// `attachments.begin`: Begin to upload a file. A repeat with the same key gives the same upload.
+public struct AttachmentsBeginParams: Codable, Hashable, Sendable {
+    public let name: String
+    public let bytes: Int
+    public let mime: String?
+    public let sessionKey: SessionKey?
+    public let idempotencyKey: String?
+
+    public init(
+        name: String,
+        bytes: Int,
+        mime: String? = nil,
+        sessionKey: SessionKey? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.name = name
+        self.bytes = bytes
+        self.mime = mime
+        self.sessionKey = sessionKey
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct AttachmentsBeginResult: Codable, Hashable, Sendable {
+    public let uploadId: AttachmentHandle
+    public let chunkBytes: Int
+    public let expiresAt: Int
+
+    public init(
+        uploadId: AttachmentHandle,
+        chunkBytes: Int,
+        expiresAt: Int
+    ) {
+        self.uploadId = uploadId
+        self.chunkBytes = chunkBytes
+        self.expiresAt = expiresAt
+    }
+}
+
+/// `attachments.chunk`: Bytes of an upload, in order. What is there already is passed over, so that a repeat does no harm; `offset` of the answer is where to go on.
+public struct AttachmentsChunkParams: Codable, Hashable, Sendable {
+    public let uploadId: AttachmentHandle
+    public let offset: Int
+    public let data: String
+
+    public init(
+        uploadId: AttachmentHandle,
+        offset: Int,
+        data: String
+    ) {
+        self.uploadId = uploadId
+        self.offset = offset
+        self.data = data
+    }
+}
+
+public struct AttachmentsChunkResult: Codable, Hashable, Sendable {
+    public let uploadId: AttachmentHandle
+    public let offset: Int
+    public let bytes: Int
+
+    public init(
+        uploadId: AttachmentHandle,
+        offset: Int,
+        bytes: Int
+    ) {
+        self.uploadId = uploadId
+        self.offset = offset
+        self.bytes = bytes
+    }
+}
+
+/// `attachments.commit`: All bytes are there: keep the file. Asked again, it gives the same attachment.
+public struct AttachmentsCommitParams: Codable, Hashable, Sendable {
+    public let uploadId: AttachmentHandle
+    public let sha256: String?
+    public let idempotencyKey: String?
+
+    public init(
+        uploadId: AttachmentHandle,
+        sha256: String? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.uploadId = uploadId
+        self.sha256 = sha256
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct AttachmentsCommitResult: Codable, Hashable, Sendable {
+    public let attachment: Attachment
+
+    public init(
+        attachment: Attachment
+    ) {
+        self.attachment = attachment
+    }
+}
+
+/// `attachments.abort`: Give up an upload.
+public struct AttachmentsAbortParams: Codable, Hashable, Sendable {
+    public let uploadId: AttachmentHandle
+    public let idempotencyKey: String?
+
+    public init(
+        uploadId: AttachmentHandle,
+        idempotencyKey: String? = nil
+    ) {
+        self.uploadId = uploadId
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct AttachmentsAbortResult: Codable, Hashable, Sendable {
+    public let uploadId: AttachmentHandle
+    public let aborted: Bool
+
+    public init(
+        uploadId: AttachmentHandle,
+        aborted: Bool
+    ) {
+        self.uploadId = uploadId
+        self.aborted = aborted
+    }
+}
+
+/// `attachments.list`: Files that are kept, latest first, a page at a time, and how much room they take.
+public struct AttachmentsListParams: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey?
+    public let limit: Int?
+    public let cursor: String?
+
+    public init(
+        sessionKey: SessionKey? = nil,
+        limit: Int? = nil,
+        cursor: String? = nil
+    ) {
+        self.sessionKey = sessionKey
+        self.limit = limit
+        self.cursor = cursor
+    }
+}
+
+public struct AttachmentsListResult: Codable, Hashable, Sendable {
+    public let attachments: [Attachment]
+    public let nextCursor: String?
+    public let usage: AttachmentsListResultUsage
+
+    public init(
+        attachments: [Attachment],
+        nextCursor: String? = nil,
+        usage: AttachmentsListResultUsage
+    ) {
+        self.attachments = attachments
+        self.nextCursor = nextCursor
+        self.usage = usage
+    }
+}
+
+public struct AttachmentsListResultUsage: Codable, Hashable, Sendable {
+    public let count: Int
+    public let bytes: Int
+    public let maxBytes: Int
+
+    public init(
+        count: Int,
+        bytes: Int,
+        maxBytes: Int
+    ) {
+        self.count = count
+        self.bytes = bytes
+        self.maxBytes = maxBytes
+    }
+}
+
+/// `attachments.remove`: Remove a file. Messages that name it keep its name.
+public struct AttachmentsRemoveParams: Codable, Hashable, Sendable {
+    public let handle: AttachmentHandle
+    public let idempotencyKey: String?
+
+    public init(
+        handle: AttachmentHandle,
+        idempotencyKey: String? = nil
+    ) {
+        self.handle = handle
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct AttachmentsRemoveResult: Codable, Hashable, Sendable {
+    public let handle: AttachmentHandle
+    public let removed: Bool
+
+    public init(
+        handle: AttachmentHandle,
+        removed: Bool = true
+    ) {
+        self.handle = handle
+        self.removed = removed
+    }
+}
+
+/// `deliveries.list`: What plugins have sent to where sessions came from, latest first, and how it went.
+public struct DeliveriesListParams: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey?
+    public let limit: Int?
+    public let cursor: String?
+
+    public init(
+        sessionKey: SessionKey? = nil,
+        limit: Int? = nil,
+        cursor: String? = nil
+    ) {
+        self.sessionKey = sessionKey
+        self.limit = limit
+        self.cursor = cursor
+    }
+}
+
+public struct DeliveriesListResult: Codable, Hashable, Sendable {
+    public let deliveries: [DeliveryRecord]
+    public let nextCursor: String?
+
+    public init(
+        deliveries: [DeliveryRecord],
+        nextCursor: String? = nil
+    ) {
+        self.deliveries = deliveries
+        self.nextCursor = nextCursor
+    }
+}
+
+/// `deliveries.press`: Press a button of a delivery: it is carried out once, and then no button of that delivery can be pressed. Needs the scopes of its action, `operator.write` without any.
+public struct DeliveriesPressParams: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let entryId: String
+    public let buttonId: ItemName
+    public let idempotencyKey: String?
+
+    public init(
+        sessionKey: SessionKey,
+        entryId: String,
+        buttonId: ItemName,
+        idempotencyKey: String? = nil
+    ) {
+        self.sessionKey = sessionKey
+        self.entryId = entryId
+        self.buttonId = buttonId
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct DeliveriesPressResult: Codable, Hashable, Sendable {
+    public let entryId: String
+    public let buttonId: ItemName
+    public let pluginId: OwnerId
+    public let answer: ActionAnswer?
+    public let text: String?
+
+    public init(
+        entryId: String,
+        buttonId: ItemName,
+        pluginId: OwnerId,
+        answer: ActionAnswer? = nil,
+        text: String? = nil
+    ) {
+        self.entryId = entryId
+        self.buttonId = buttonId
+        self.pluginId = pluginId
+        self.answer = answer
+        self.text = text
+    }
+}
+
+/// `actions.pending`: Where plugins need a person, oldest first.
+public struct ActionsPendingParams: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey?
+
+    public init(
+        sessionKey: SessionKey? = nil
+    ) {
+        self.sessionKey = sessionKey
+    }
+}
+
+public struct ActionsPendingResult: Codable, Hashable, Sendable {
+    public let actions: [ActionRequired]
+
+    public init(
+        actions: [ActionRequired]
+    ) {
+        self.actions = actions
+    }
+}
+
+/// `actions.dismiss`: Put away what a plugin has asked people for. The plugin is not told.
+public struct ActionsDismissParams: Codable, Hashable, Sendable {
+    public let id: AttachmentHandle
+    public let idempotencyKey: String?
+
+    public init(
+        id: AttachmentHandle,
+        idempotencyKey: String? = nil
+    ) {
+        self.id = id
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct ActionsDismissResult: Codable, Hashable, Sendable {
+    public let id: AttachmentHandle
+    public let dismissed: Bool
+
+    public init(
+        id: AttachmentHandle,
+        dismissed: Bool
+    ) {
+        self.id = id
+        self.dismissed = dismissed
     }
 }
 
@@ -8970,14 +9699,14 @@ public struct ApprovalRequestedEvent: Codable, Hashable, Sendable {
 /// `approval.resolved`: It was answered, has expired, or is no longer needed.
 public struct ApprovalResolvedEvent: Codable, Hashable, Sendable {
     public let sessionKey: SessionKey
-    public let id: String
+    public let id: AttachmentHandle
     public let state: ApprovalResolvedEventState
     public let decision: Decision?
     public let decidedBy: String?
 
     public init(
         sessionKey: SessionKey,
-        id: String,
+        id: AttachmentHandle,
         state: ApprovalResolvedEventState,
         decision: Decision? = nil,
         decidedBy: String? = nil
@@ -9030,39 +9759,63 @@ public enum ApprovalResolvedEventState: RawRepresentable, Codable, Hashable, Sen
     }
 }
 
-/// `action.required`: A plugin needs a person, in this session.
-public struct ActionRequiredEvent: Codable, Hashable, Sendable {
+/// `action.required`: A plugin needs a person, in this session. `actions.pending` lists what is not settled.
+public typealias ActionRequiredEvent = ActionRequired
+
+/// `action.resolved`: It needs nobody any more: somebody has acted, has put it away, or the plugin has taken it back.
+public struct ActionResolvedEvent: Codable, Hashable, Sendable {
     public let sessionKey: SessionKey
-    public let pluginId: String
-    public let pluginName: String
-    public let title: String
-    public let actions: [ActionRequiredEventActionsItem]?
+    public let id: AttachmentHandle
+    public let pluginId: OwnerId
+    public let how: ActionResolvedEventHow
 
     public init(
         sessionKey: SessionKey,
-        pluginId: String,
-        pluginName: String,
-        title: String,
-        actions: [ActionRequiredEventActionsItem]? = nil
+        id: AttachmentHandle,
+        pluginId: OwnerId,
+        how: ActionResolvedEventHow
     ) {
         self.sessionKey = sessionKey
+        self.id = id
         self.pluginId = pluginId
-        self.pluginName = pluginName
-        self.title = title
-        self.actions = actions
+        self.how = how
     }
 }
 
-public struct ActionRequiredEventActionsItem: Codable, Hashable, Sendable {
-    public let label: String
-    public let actionId: ItemName
+public enum ActionResolvedEventHow: RawRepresentable, Codable, Hashable, Sendable {
+    case acted
+    case dismissed
+    case withdrawn
+    /// A value that is newer than these models.
+    case unknown(String)
 
-    public init(
-        label: String,
-        actionId: ItemName
-    ) {
-        self.label = label
-        self.actionId = actionId
+    public static let known: [ActionResolvedEventHow] = [.acted, .dismissed, .withdrawn]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "acted": self = .acted
+        case "dismissed": self = .dismissed
+        case "withdrawn": self = .withdrawn
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .acted: return "acted"
+        case .dismissed: return "dismissed"
+        case .withdrawn: return "withdrawn"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
     }
 }
 
@@ -9142,12 +9895,12 @@ public typealias DevicePairRequestedEvent = PairingRequest
 
 /// `device.pair.resolved`: A pairing request was answered or has expired.
 public struct DevicePairResolvedEvent: Codable, Hashable, Sendable {
-    public let requestId: String
+    public let requestId: AttachmentHandle
     public let deviceId: String
     public let decision: DevicePairResolvedEventDecision
 
     public init(
-        requestId: String,
+        requestId: AttachmentHandle,
         deviceId: String,
         decision: DevicePairResolvedEventDecision
     ) {
@@ -9694,6 +10447,66 @@ public enum GatewayMethods {
         public typealias Result = CronHistoryResult
         public static let name = "cron.history"
     }
+    /// Begin to upload a file. A repeat with the same key gives the same upload.
+    public enum AttachmentsBegin: GatewayMethod {
+        public typealias Params = AttachmentsBeginParams
+        public typealias Result = AttachmentsBeginResult
+        public static let name = "attachments.begin"
+    }
+    /// Bytes of an upload, in order. What is there already is passed over, so that a repeat does no harm; `offset` of the answer is where to go on.
+    public enum AttachmentsChunk: GatewayMethod {
+        public typealias Params = AttachmentsChunkParams
+        public typealias Result = AttachmentsChunkResult
+        public static let name = "attachments.chunk"
+    }
+    /// All bytes are there: keep the file. Asked again, it gives the same attachment.
+    public enum AttachmentsCommit: GatewayMethod {
+        public typealias Params = AttachmentsCommitParams
+        public typealias Result = AttachmentsCommitResult
+        public static let name = "attachments.commit"
+    }
+    /// Give up an upload.
+    public enum AttachmentsAbort: GatewayMethod {
+        public typealias Params = AttachmentsAbortParams
+        public typealias Result = AttachmentsAbortResult
+        public static let name = "attachments.abort"
+    }
+    /// Files that are kept, latest first, a page at a time, and how much room they take.
+    public enum AttachmentsList: GatewayMethod {
+        public typealias Params = AttachmentsListParams
+        public typealias Result = AttachmentsListResult
+        public static let name = "attachments.list"
+    }
+    /// Remove a file. Messages that name it keep its name.
+    public enum AttachmentsRemove: GatewayMethod {
+        public typealias Params = AttachmentsRemoveParams
+        public typealias Result = AttachmentsRemoveResult
+        public static let name = "attachments.remove"
+    }
+    /// What plugins have sent to where sessions came from, latest first, and how it went.
+    public enum DeliveriesList: GatewayMethod {
+        public typealias Params = DeliveriesListParams
+        public typealias Result = DeliveriesListResult
+        public static let name = "deliveries.list"
+    }
+    /// Press a button of a delivery: it is carried out once, and then no button of that delivery can be pressed. Needs the scopes of its action, `operator.write` without any.
+    public enum DeliveriesPress: GatewayMethod {
+        public typealias Params = DeliveriesPressParams
+        public typealias Result = DeliveriesPressResult
+        public static let name = "deliveries.press"
+    }
+    /// Where plugins need a person, oldest first.
+    public enum ActionsPending: GatewayMethod {
+        public typealias Params = ActionsPendingParams
+        public typealias Result = ActionsPendingResult
+        public static let name = "actions.pending"
+    }
+    /// Put away what a plugin has asked people for. The plugin is not told.
+    public enum ActionsDismiss: GatewayMethod {
+        public typealias Params = ActionsDismissParams
+        public typealias Result = ActionsDismissResult
+        public static let name = "actions.dismiss"
+    }
 }
 
 /// An event with its typed payload; one that is newer than these models is kept whole.
@@ -9712,6 +10525,7 @@ public enum GatewayEvent: Hashable, Sendable {
     case approvalRequested(ApprovalRequestedEvent)
     case approvalResolved(ApprovalResolvedEvent)
     case actionRequired(ActionRequiredEvent)
+    case actionResolved(ActionResolvedEvent)
     case hooksTraced(HooksTracedEvent)
     case cron(CronEvent)
     case devicePairRequested(DevicePairRequestedEvent)
@@ -9735,6 +10549,7 @@ public enum GatewayEvent: Hashable, Sendable {
         case "approval.requested": self = .approvalRequested(try payload.decode(ApprovalRequestedEvent.self))
         case "approval.resolved": self = .approvalResolved(try payload.decode(ApprovalResolvedEvent.self))
         case "action.required": self = .actionRequired(try payload.decode(ActionRequiredEvent.self))
+        case "action.resolved": self = .actionResolved(try payload.decode(ActionResolvedEvent.self))
         case "hooks.traced": self = .hooksTraced(try payload.decode(HooksTracedEvent.self))
         case "cron": self = .cron(try payload.decode(CronEvent.self))
         case "device.pair.requested": self = .devicePairRequested(try payload.decode(DevicePairRequestedEvent.self))

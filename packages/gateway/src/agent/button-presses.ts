@@ -1,6 +1,6 @@
 // Buttons that people press in a conversation, on their way to the plugin that they belong to: by the namespace in their
 // data, from somebody who may write there, and once for each press, however often a client repeats it.
-import { type channels, GatewayError, matches, type Scope } from '@tenon/protocol';
+import { GatewayError, matches, type Scope } from '@tenon/protocol';
 import { placed } from '../host/call-plugin.ts';
 import { Type } from 'typebox';
 import { copyPlain } from '../host/plain-data.ts';
@@ -11,7 +11,7 @@ import { type PluginParts, readState } from './plugin-tools.ts';
 
 export interface Press {
   readonly sessionKey: string;
-  readonly channel: (typeof channels)[number];
+  readonly channel: string;
   readonly data: string;
   readonly callbackId?: string;
   readonly held: ReadonlySet<Scope>;

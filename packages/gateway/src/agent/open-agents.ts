@@ -19,9 +19,10 @@ import { demoTasks } from '../model/demo-tasks.ts';
 import { readKeyFile } from '../model/key-file.ts';
 import { createModels, keyEnvNames } from '../model/models.ts';
 import type { Models } from '../model/types.ts';
+import type { AttachmentFiles } from '../store/attachment-files.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredEvent } from '../store/stream.ts';
-import { type AgentBook, createAgentBook } from './agents.ts';
+import { type AgentBook, agentIdOf, createAgentBook } from './agents.ts';
 import { createApprovals } from './approvals.ts';
 import type { CommandDeps } from './commands.ts';
 import { type Composer, createComposer } from './composer.ts';
@@ -30,7 +31,9 @@ import { createEventFollowers, type EventFollowers } from './follow-events.ts';
 import { injectorsOf, type PluginParts, pluginTools } from './plugin-tools.ts';
 import { askPerson } from './plugin-questions.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
+import { receiveMessage } from './receive-message.ts';
 import { createTurnQueue, type TurnQueue } from './queue.ts';
+import { attachmentTool } from './tools/attachment-tool.ts';
 import type { ExecPolicy } from './tools/exec-policy.ts';
 import { scheduleTool } from './tools/schedule-tool.ts';
 import type { Tool } from './tools/tool.ts';
@@ -49,6 +52,7 @@ export interface AgentOptions {
   readonly startedAt: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly store: Store;
+  readonly files: AttachmentFiles;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -87,7 +91,16 @@ export interface AgentParts {
   /** What the host of the plugins is made with. */
   readonly forPlugins: Pick<
     PluginHostOptions,
-    'hookRegistry' | 'caller' | 'counts' | 'activity' | 'reservedTools' | 'continueAgent' | 'askPerson' | 'schedules'
+    | 'hookRegistry'
+    | 'caller'
+    | 'counts'
+    | 'activity'
+    | 'reservedTools'
+    | 'continueAgent'
+    | 'askPerson'
+    | 'schedules'
+    | 'workspaceOf'
+    | 'receive'
   >;
   /** From now on turns use what they have registered. */
   usePlugins(plugins: PluginParts): void;
@@ -143,7 +156,9 @@ export function openAgents(options: AgentOptions): AgentParts {
       keyNames: () => keyEnvNames(settings.models),
     });
   // Those that work on the store.
-  const ownTools = options.tools ? tools.tools : [...tools.tools, scheduleTool({ store, clock })];
+  const ownTools = options.tools
+    ? tools.tools
+    : [...tools.tools, scheduleTool({ store, clock }), attachmentTool({ store, files: options.files })];
   const { sandbox } = tools;
   const execPolicy = async (): Promise<ExecPolicy> => ({
     policy: settings['exec.policy'],
@@ -215,6 +230,7 @@ export function openAgents(options: AgentOptions): AgentParts {
     },
     publish,
   } satisfies TurnDeps;
+  const composer = createComposer({ store, plugins: () => plugins });
   const transcripts = createTranscripts({ store, clock, hooks, models, agents });
 
   async function demoFacts() {
@@ -245,7 +261,7 @@ export function openAgents(options: AgentOptions): AgentParts {
     turns,
     wake,
     scheduler,
-    composer: createComposer({ store, plugins: () => plugins }),
+    composer,
     transcripts,
     commands: {
       store,
@@ -273,6 +289,11 @@ export function openAgents(options: AgentOptions): AgentParts {
       counts,
       activity,
       reservedTools: ownTools.map(({ name }) => name),
+      receive: (message) => receiveMessage(message, { store, clock, agents, composer, turns }),
+      workspaceOf: (sessionKey) => {
+        const agent = agents.get(agentIdOf(sessionKey));
+        return agent && agents.openWorkspace(agent);
+      },
       askPerson: (question, signal) => askPerson(question, signal, { store, clock, approvals, maxWaitMs: settings['approvals.expireMs'] }),
       schedules: createTurnSchedules({ store, clock }),
       continueAgent: (request) => continueAgent(request, { store, clock, turns, nameOf: (id) => plugins?.get(id)?.name ?? id }),

@@ -10,6 +10,7 @@ import {
   type TextBlock,
   type ToolCallBlock,
   type ToolResultMessage,
+  type UserMessage,
   visible,
 } from '@tenon/protocol';
 
@@ -108,10 +109,20 @@ function tellable(path: readonly Entry[]): Message[] {
 }
 
 function toMessage(entry: Entry): Message | undefined {
-  if (entry.type === 'message') return entry.message;
+  if (entry.type === 'message') return entry.message.role === 'user' ? withNames(entry.message) : entry.message;
   if (entry.type === 'custom_message') return { role: 'user', content: entry.content, timestamp: entry.at };
   if (entry.type === 'branch_summary') return note(`What was tried on another branch, summed up:\n\n${entry.summary}`, entry.at);
   return undefined;
+}
+
+/** The model is told which files were said with a message, and how to read them. */
+function withNames({ attachments, ...message }: UserMessage): UserMessage {
+  if (!attachments?.length) return message;
+  const lines = attachments.map(
+    ({ handle, name, mime, bytes }) => `- ${JSON.stringify(visible(name))} (${mime}, ${bytes} bytes): ${handle}`,
+  );
+  const text = `[Attached files, each with its handle; the tool attachment_read reads one:\n${lines.join('\n')}]`;
+  return { ...message, content: [...message.content, { type: 'text', text }] };
 }
 
 function note(text: string, at: number): Message {

@@ -1,12 +1,14 @@
 // What the rest of the gateway sees of the agents. A message becomes durable by the store's `runs.accept`; the turns
 // are then told that something waits, and everything else follows from the store.
-import type { AgentInfo, ImageBlock, Run, RunStream, TextBlock, ThinkingLevel } from '@tenon/protocol';
+import type { AgentInfo, AttachmentRef, ImageBlock, Run, RunStream, TextBlock, ThinkingLevel } from '@tenon/protocol';
 
 /** Kept with a run; what a turn needs to know beside its message. */
 export interface RunOptions {
   readonly model?: string;
   readonly thinking?: ThinkingLevel;
   readonly extraSystemPrompt?: string;
+  /** Files that were said with the message. */
+  readonly attachments?: readonly AttachmentRef[];
   /** Set by the store: its message made the session. */
   readonly startsSession?: true;
   /** Set by the store, of a turn without a message: whether a person asked for it, or it began by itself. */

@@ -17,6 +17,7 @@ import {
   scopeNames,
 } from '@tenon/protocol';
 import type {
+  Channel,
   EventSubscription,
   GatewayMethod,
   HttpRoute,
@@ -64,6 +65,7 @@ export interface Items {
   readonly gatewayMethod: GatewayMethod;
   readonly gatewayEvent: Contribution<'gatewayEvent'>;
   readonly interactiveHandler: InteractiveHandler;
+  readonly channel: Channel;
   readonly httpRoute: HttpRoute;
   readonly service: Service;
   readonly startupCheck: StartupCheck;
@@ -132,6 +134,7 @@ const handlersOf: Readonly<Record<ContributionKind, readonly string[]>> = {
   gatewayMethod: ['handler'],
   gatewayEvent: [],
   interactiveHandler: ['handler'],
+  channel: ['send'],
   httpRoute: ['handler'],
   service: ['start', 'stop?'],
   startupCheck: ['check'],

@@ -2,7 +2,9 @@
 // and set up. Changes are made one after another. What a load is stands in plugin-loads.ts, what is trusted in plugin-trust.ts.
 import { GatewayError } from '@tenon/protocol';
 import { createLanes } from '../kernel/lane.ts';
+import type { StoredEvent } from '../store/stream.ts';
 import { createContributionRegistry } from './contribution-registry.ts';
+import { createDeliverer } from './deliverer.ts';
 import { discoverPlugins, type NotFit } from './discover.ts';
 import { guardProcess } from './guard-process.ts';
 import { infoOf, infoOfRejected, type Known, newlyFound, OFF } from './known-plugin.ts';
@@ -24,6 +26,8 @@ import { createSessionEnds } from './session-ends.ts';
 import { watchSlowness } from './slow-breaker.ts';
 import { runStartupChecks } from './startup-checks.ts';
 
+/** A turn has ended. */
+const isEnd = ({ event, payload }: StoredEvent) => event === 'chat' && payload.includes('"kind":"ended"');
 const MAX_FORGET_STEPS = 10_000;
 const MAX_OWNERS = 4_096;
 
@@ -48,11 +52,12 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     changed,
     generationOf: (plugin) => known.get(plugin)?.load?.facts.generation,
   });
+  const deliverer = createDeliverer({ ...options, registry });
   const trust = createPluginTrust({ store, clock, uid });
   const cleanUp = createCleanUp({ caller, runContexts, log });
   const ends = createSessionEnds({ registry, cleanUp, runContexts, log });
   const { bring, unload, leave, finishLeaving, settle } = createPluginLoads({
-    load: { ...options, registry, runContexts, ownStates },
+    load: { ...options, registry, runContexts, ownStates, deliverer },
     trust,
     cleanUp,
     clock,
@@ -154,6 +159,17 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     }
   }
 
+  /** As the operator would: on record, shown, and taken back in the same way. */
+  async function switchOnAtFirst(id: string): Promise<void> {
+    const plugin = known.get(id);
+    if (plugin?.found.origin !== 'bundled') return;
+    const { settings } = await store.read('plugins.settings', {});
+    if (settings.some(({ pluginId, enabled }) => pluginId === id && enabled !== undefined)) return;
+    await trust.write(plugin, plugin.found.manifest.grants, 'gateway');
+    await store.write('plugins.setEnabled', { pluginId: id, enabled: true, by: 'gateway', at: clock.now() });
+    plugin.enabled = true;
+  }
+
   async function forgetState(id: string, by: string): Promise<void> {
     for (let step = 0; step < MAX_FORGET_STEPS; step++) {
       const { more } = await store.write('plugins.forget', { pluginId: id, keepDecisions: true, by, at: clock.now() });
@@ -194,9 +210,11 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
   await look();
   // A gateway that died while it switched one off goes on with that.
   for (const plugin of sorted()) if (!plugin.enabled) await forgetState(plugin.found.manifest.id, 'gateway');
+  for (const id of options.onAtFirst ?? []) await switchOnAtFirst(id);
   for (const plugin of sorted()) await bring(plugin);
   blocks.recall(known);
   generation++;
+  void deliverer.resume();
 
   return {
     registry,
@@ -306,10 +324,15 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     stateOf: ownStates.of,
     openRuns: (plugin, sessionKey) => openRunsOf(store, plugin, sessionKey),
     check: () => runStartupChecks(registry, caller),
-    committed: ends.committed,
+    committed(batch) {
+      ends.committed(batch);
+      // What the agent has said may wait for a channel.
+      if (registry.all('channel').length > 1 && batch.some(isEnd)) void deliverer.resume();
+    },
     settled: ends.settled,
     close: () => {
       isClosed = true;
+      deliverer.close();
       return lanes.run('plugins', async () => {
         for (const plugin of sorted().reverse()) await unload(plugin, 'close');
         await blocks.watchdog?.close();

@@ -2,17 +2,7 @@
 // give a value that says so. Liveness is looked at again after whatever was waited for.
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import {
-  events,
-  ItemName,
-  RunStream,
-  SessionKey,
-  visible,
-  matches,
-  type EventPayload,
-  type PluginEvent,
-  type Scope,
-} from '@tenon/protocol';
+import { ItemName, RunStream, SessionKey, visible, matches, type PluginEvent, type Scope } from '@tenon/protocol';
 import type { Enqueued, FlatRuntime, Logger, Refused, RuntimeApi } from '@tenon/plugin-sdk';
 import { placed } from './call-plugin.ts';
 import { Type } from 'typebox';
@@ -20,15 +10,17 @@ import { faultpoint } from '../kernel/fault.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import { createWindow } from '../kernel/window.ts';
+import { createActionCalls } from './action-required.ts';
 import { groupApi } from './api-groups.ts';
 import { barrier, refusalOf, refuse, take } from './late-call.ts';
-import { createLaterCalls } from './later-calls.ts';
 import { noteQueued } from './own-writes.ts';
 import type { PluginLoad } from './plugin-load.ts';
 import { takeJson } from './plugin-json.ts';
 import { createRequestApproval, type QuestionDeps } from './plugin-questions.ts';
 import { createPluginSchedules, type TurnSchedules } from './plugin-schedules.ts';
+import { createSendAttachment, type SendDeps } from './send-attachment.ts';
 import { createSecrets, type SecretDeps } from './plugin-secrets.ts';
+import { createReceive, type ReceiveDeps } from './receive-message.ts';
 import { runAsHost } from './plugin-scope.ts';
 import type { RunContexts } from './run-context.ts';
 import { createSessionState, type SessionStateDeps } from './session-state.ts';
@@ -42,12 +34,11 @@ export interface OwnEvent {
   readonly payload: PluginEvent;
 }
 
-export interface PluginApiDeps extends SessionStateDeps, QuestionDeps, SecretDeps {
+export interface PluginApiDeps extends SessionStateDeps, QuestionDeps, SecretDeps, SendDeps, ReceiveDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly runContexts: RunContexts;
   readonly publish: {
-    readonly actionRequired: (payload: EventPayload<'action.required'>) => void;
     readonly said: (said: RunStream) => void;
     readonly event: (event: OwnEvent) => void;
   };
@@ -68,8 +59,6 @@ const LOGGED = { limit: 1_000, windowMs: 10_000 } as const;
 const SAID = { limit: 2_000, windowMs: 10_000 } as const;
 
 const Continue = Type.Object({ sessionKey: SessionKey, force: Type.Optional(Type.Boolean()) }, closed);
-const { title, actions } = events['action.required'].payload.properties;
-const Notify = Type.Object({ sessionKey: SessionKey, title, actions }, closed);
 const Emit = Type.Object(
   { runId: Type.String(), sessionKey: SessionKey, stream: Type.String({ maxLength: 128 }), data: Type.Unknown() },
   closed,
@@ -118,20 +107,6 @@ export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): Runtime
     } catch (error) {
       return refusalOf(error);
     }
-  }
-
-  function notifyActionRequired(given: unknown): { readonly ok: true } | Refused {
-    const blocked = barrier(load, 'session.workflow.notifyActionRequired');
-    if (blocked) return blocked;
-    const taken = take(Notify, given, 'request');
-    if ('refused' in taken) return taken.refused;
-    const { sessionKey, title, actions } = taken.value;
-    if (title.trim() === '') return refuse('invalid', 'request/title must not be empty');
-    const foreign = actions?.find(({ actionId }) => !registry.find('sessionAction', plugin, actionId));
-    if (foreign) return refuse('invalid', `plugin ${plugin} has no session action "${foreign.actionId}"`);
-    if (isTooMuch()) return refuse('limit', TOO_MUCH);
-    publish.actionRequired({ sessionKey, pluginId: plugin, pluginName, title: visible(title), ...(actions ? { actions } : {}) });
-    return Object.freeze({ ok: true });
   }
 
   function emitAgentEvent(given: unknown): ReturnType<RuntimeApi['agent']['events']['emitAgentEvent']> {
@@ -241,14 +216,15 @@ export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): Runtime
       workflow: {
         enqueueNextTurnInjection,
         continueAgent,
-        notifyActionRequired,
+        ...createActionCalls(load, deps, () => (isTooMuch() ? refuse('limit', TOO_MUCH) : undefined)),
+        sendSessionAttachment: createSendAttachment(load, deps),
         requestApproval: createRequestApproval(load, deps),
-        ...createLaterCalls(load, deps),
         ...createPluginSchedules(load, deps),
       },
     },
     agent: { events: { emitAgentEvent } },
     gateway: { emit },
+    channels: { receive: createReceive(load, deps) },
     secrets: createSecrets(load, deps),
     runContext,
     lifecycle: { signal: load.signal, onDispose },

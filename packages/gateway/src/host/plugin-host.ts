@@ -5,6 +5,7 @@ import type { Refused } from '@tenon/plugin-sdk';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Metrics } from '../kernel/metrics.ts';
+import type { AttachmentFiles } from '../store/attachment-files.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredEvent } from '../store/stream.ts';
 import type { CallCounts, PlaceCounts } from './call-counts.ts';
@@ -19,6 +20,7 @@ import type { PluginActivity } from './plugin-activity.ts';
 import type { PluginFaults } from './plugin-faults.ts';
 import type { Incident } from './plugin-incidents.ts';
 import type { Registration } from './plugin-load.ts';
+import type { ReceiveDeps } from './receive-message.ts';
 import type { AskedPerson, PersonQuestion } from './plugin-questions.ts';
 import type { TurnSchedules } from './plugin-schedules.ts';
 import type { ServiceState } from './plugin-services.ts';
@@ -131,7 +133,6 @@ export interface PluginHostOptions {
   readonly reservedTools?: Iterable<string>;
   readonly publish: {
     readonly changed: (payload: EventPayload<'plugins.changed'>) => void;
-    readonly actionRequired: (payload: EventPayload<'action.required'>) => void;
     /** In streams of the plugin's own. */
     readonly said: (said: RunStream) => void;
     /** To every client that may hear it. */
@@ -146,6 +147,16 @@ export interface PluginHostOptions {
   }) => Promise<{ readonly ok: true; readonly runId?: string } | Refused>;
   /** Asks the operator and waits, until the signal says that nobody waits any more. The host has looked at grant and input. */
   readonly askPerson: (question: PersonQuestion, signal: AbortSignal) => Promise<AskedPerson>;
+  /** The bytes of attachments. */
+  readonly files: AttachmentFiles;
+  /** The setting `attachments.roots`. */
+  readonly sendRoots: readonly string[];
+  /** The workspace of the agent of a session; undefined when there is no such agent. */
+  readonly workspaceOf: (sessionKey: string) => string | undefined;
+  /** Says to the agent what a channel brings in. The host has looked at grant and input. */
+  readonly receive: ReceiveDeps['receive'];
+  /** Bundled plugins that are switched on where nobody has decided about them yet. */
+  readonly onAtFirst?: readonly string[];
   /** A secret that the operator keeps; undefined where there is none. */
   readonly readSecret: (name: string) => string | undefined;
   /** Who owns files; for tests. */

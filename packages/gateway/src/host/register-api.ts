@@ -49,6 +49,7 @@ export const registerMethods = {
   registerGatewayMethod: 'gatewayMethod',
   registerGatewayEvent: 'gatewayEvent',
   registerInteractiveHandler: 'interactiveHandler',
+  registerChannel: 'channel',
   registerHttpRoute: 'httpRoute',
   registerStartupCheck: 'startupCheck',
 } as const satisfies Partial<Record<keyof RegisterApi, ContributionKind>>;

@@ -1,5 +1,6 @@
 // Files that are whole or not there: written beside their place, synced, moved.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { faultpoint } from './fault.ts';
 
@@ -18,6 +19,19 @@ export function writeFileDurably(file: string, content: string | Uint8Array): vo
   }
   faultpoint('file.before-rename');
   renameSync(draft, file);
+  syncFolder(dirname(file));
+}
+
+/** A file that was written elsewhere is whole on the disk, and then in its place, in one step. Does not keep the event loop waiting. */
+export async function moveDurably(draft: string, file: string): Promise<void> {
+  const handle = await open(draft, 'r+');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  faultpoint('file.before-rename');
+  await rename(draft, file);
   syncFolder(dirname(file));
 }
 

@@ -16,6 +16,7 @@ import { securityHeaders } from './headers.ts';
 import { createPluginRoutes } from './plugin-routes.ts';
 import type { Call, HttpDeps, Route, Routes } from './route.ts';
 import { createRoutes } from './routes.ts';
+import { ATTACHMENT_PATHS, attachmentRoute } from './routes/attachments.ts';
 
 export function createHttpHandler(deps: HttpDeps): (request: IncomingMessage, response: ServerResponse) => void {
   const routes = createRoutes(deps);
@@ -37,7 +38,7 @@ export function createHttpHandler(deps: HttpDeps): (request: IncomingMessage, re
 /** From a closed set: whoever asks for made-up paths must not make up labels. */
 function routeLabel(path: string, routes: Routes): string {
   if (Object.hasOwn(routes, path)) return path;
-  return path.startsWith(PLUGIN_PATHS) ? PLUGIN_PATHS : 'other';
+  return [PLUGIN_PATHS, ATTACHMENT_PATHS].find((paths) => path.startsWith(paths)) ?? 'other';
 }
 
 interface Parts {
@@ -51,7 +52,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, path: 
   const { deps, routes, ofPlugin, bodies } = parts;
   const address = bucketOf(request.socket.remoteAddress);
   checkGate(request, address, deps);
-  const route = Object.hasOwn(routes, path) ? routes[path] : ofPlugin(path);
+  const route = Object.hasOwn(routes, path) ? routes[path] : (attachmentRoute(path) ?? ofPlugin(path));
   if (hasBody(request) && route?.body === undefined) {
     deps.incidents.record('http.body', address);
     throw new GatewayError('TOO_LARGE', 'No page here takes a body');

@@ -15,6 +15,7 @@ import type { Incidents } from '../rpc/incidents.ts';
 import type { Principal } from '../rpc/principal.ts';
 import type { SignIn } from '../rpc/signin.ts';
 import type { TokenMint } from '../rpc/token-mint.ts';
+import type { AttachmentFiles } from '../store/attachment-files.ts';
 import type { Store } from '../store/store.ts';
 import type { Answer } from './answer.ts';
 import type { Authenticator } from './auth.ts';
@@ -38,6 +39,7 @@ export interface HttpDeps {
   readonly log: Log;
   readonly connections: Connections;
   readonly store: Store;
+  readonly files: AttachmentFiles;
   readonly mint: TokenMint;
   readonly signIn: SignIn;
   readonly page: PageFiles;

@@ -15,6 +15,7 @@ import { createEventHub } from '../rpc/events.ts';
 import { createHealthBoard } from '../rpc/health.ts';
 import { createSignIn, type SignIn } from '../rpc/signin.ts';
 import { createTokenMint, digestOf } from '../rpc/token-mint.ts';
+import { openAttachmentFiles } from '../store/attachment-files.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { createAuthenticator } from './auth.ts';
@@ -112,6 +113,7 @@ export async function openTestServer({
       warnings,
       bootId: randomId(),
       store,
+      files: openAttachmentFiles({ home, store, clock, log, quotas: { sessionBytes: 1e9, totalBytes: 1e9 }, unusedMs: 1e9 }),
       mint,
       signIn,
       page: createPageFiles(page, () => {}),

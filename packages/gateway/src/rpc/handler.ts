@@ -6,6 +6,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Lanes } from '../kernel/lane.ts';
 import type { Log, LogBook } from '../kernel/log.ts';
 import type { WriteArgs, WriteName, WriteResult } from '../store/operations.ts';
+import type { AttachmentFiles } from '../store/attachment-files.ts';
 import type { Store } from '../store/store.ts';
 import type { ConfigService } from './config-service.ts';
 import type { Connection, Connections } from './connections.ts';
@@ -35,6 +36,7 @@ export interface Services
     | 'endJobs'
   > {
   readonly store: Store;
+  readonly files: AttachmentFiles;
   readonly clock: Clock;
   readonly log: Log;
   readonly logBook: LogBook;

@@ -2,6 +2,7 @@
 import type { Handlers } from './handler.ts';
 import { accessHandlers } from './methods/access.ts';
 import { agentHandlers } from './methods/agents.ts';
+import { attachmentHandlers } from './methods/attachments.ts';
 import { chatHandlers } from './methods/chat.ts';
 import { pluginHandlers } from './methods/plugins.ts';
 import { scheduleHandlers } from './methods/schedules.ts';
@@ -20,4 +21,5 @@ export const handlers: Handlers = {
   ...pluginHandlers,
   ...traceHandlers,
   ...scheduleHandlers,
+  ...attachmentHandlers,
 };

@@ -5,7 +5,6 @@ import type { EventHub } from './events.ts';
 export function tellClients(hub: EventHub, said: PluginHostOptions['publish']['said']): PluginHostOptions['publish'] {
   return {
     changed: (payload) => hub.publish('plugins.changed', payload),
-    actionRequired: (payload) => hub.publish('action.required', payload),
     event: (event) => hub.publishOwn(event),
     said,
   };

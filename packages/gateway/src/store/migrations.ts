@@ -144,6 +144,38 @@ const migrations: readonly Migration[] = [
       `create index occurrences_by_end on occurrences (ended_at) where ended_at is not null`,
     ],
   },
+  {
+    name: 'attachments and deliveries',
+    statements: [
+      // The files lie in the home folder under their digest. Without a session: uploaded, and said nowhere yet.
+      `create table attachments (
+         ord {{serial}}, handle text not null unique, sha256 text not null, bytes bigint not null, mime text not null, name text not null,
+         session_key text, owner text not null, upload_id text unique, created_at bigint not null)`,
+      `create index attachments_by_session on attachments (session_key, ord)`,
+      `create index attachments_by_digest on attachments (sha256)`,
+      `create index attachments_unused on attachments (created_at) where session_key is null`,
+      // Files that nothing may need any more.
+      `create table attachment_garbage (sha256 text primary key)`,
+      `create table uploads (
+         upload_id text primary key, name text not null, bytes bigint not null, session_key text, owner text not null,
+         created_at bigint not null, expires_at bigint not null)`,
+      `create table session_routes (session_key text primary key, channel text not null, recipient text not null, updated_at bigint not null)`,
+      `create table deliveries (
+         ord {{serial}}, id text not null unique, session_key text not null, session_id text not null, entry_id text not null,
+         plugin_id text not null, channel text not null, recipient text not null, request_key text, state text not null,
+         attempts integer not null, next_at bigint, reason text, receipt text, buttons text not null, pressed_button text,
+         pressed_by text, pressed_at bigint, created_at bigint not null, unique (session_id, entry_id))`,
+      `create index deliveries_by_session on deliveries (session_key, ord)`,
+      `create index deliveries_waiting on deliveries (next_at) where state = 'waiting'`,
+      `create unique index deliveries_by_request on deliveries (session_key, plugin_id, request_key) where request_key is not null`,
+      `create index deliveries_by_age on deliveries (created_at)`,
+      `create table action_requests (
+         ord {{serial}}, id text not null unique, session_key text not null, plugin_id text not null, plugin_name text not null,
+         title text not null, actions text, request_key text not null, created_at bigint not null,
+         unique (session_key, plugin_id, request_key))`,
+      `create index action_requests_by_plugin on action_requests (plugin_id, session_key)`,
+    ],
+  },
 ];
 
 export const schemaVersion = migrations.length;
@@ -166,6 +198,12 @@ export const storedTables = [
   'plugin_settings',
   'jobs',
   'occurrences',
+  'attachments',
+  'attachment_garbage',
+  'uploads',
+  'session_routes',
+  'deliveries',
+  'action_requests',
   'answers',
   'tokens',
   'devices',
@@ -185,6 +223,9 @@ export const numberedTables = [
   'injections',
   'jobs',
   'occurrences',
+  'attachments',
+  'deliveries',
+  'action_requests',
 ] as const satisfies readonly (typeof storedTables)[number][];
 
 const dialectText: Record<Dialect, Record<string, string>> = {

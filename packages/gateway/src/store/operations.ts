@@ -18,6 +18,7 @@ import {
   touchDevice,
   touchToken,
 } from './access.ts';
+import { dismissAction, listActions, requireAction, withdrawActions } from './action-requests.ts';
 import {
   expireApprovals,
   findRule,
@@ -30,8 +31,22 @@ import {
   voidApprovals,
 } from './approvals.ts';
 import { answerOnce, type AnswerSlot, findAnswer } from './answers.ts';
+import {
+  abortUpload,
+  beginUpload,
+  commitUpload,
+  expireAttachments,
+  forgetGarbage,
+  getAttachment,
+  getUpload,
+  knownDigests,
+  listAttachments,
+  listGarbage,
+  removeAttachment,
+} from './attachments.ts';
 import { appendAudit, listAudit, verifyAuditPage } from './audit.ts';
 import { finishCall, listOpenCalls, startCall } from './calls.ts';
+import { createDelivery, dueDeliveries, findButton, listDeliveries, recordPress, routeOf, settleDelivery } from './deliveries.ts';
 import { appendEntry, moveLeaf } from './entries.ts';
 import { forkSession, importEntries } from './entry-copies.ts';
 import { exportEntries, getEntry, lastAnswerOf, readPath, readTree } from './entry-reads.ts';
@@ -109,6 +124,18 @@ export const writes = {
   'device.rename': renameDevice,
   'device.revoke': revokeDevice,
   'device.touch': touchDevice,
+  'attachments.begin': beginUpload,
+  'attachments.commit': commitUpload,
+  'attachments.abort': abortUpload,
+  'attachments.remove': removeAttachment,
+  'attachments.expire': expireAttachments,
+  'attachments.forgetGarbage': forgetGarbage,
+  'deliveries.create': createDelivery,
+  'deliveries.settle': settleDelivery,
+  'deliveries.press': recordPress,
+  'actions.require': requireAction,
+  'actions.withdraw': withdrawActions,
+  'actions.dismiss': dismissAction,
   'audit.append': appendAudit,
   /** Records the answer of a method whose effect is not in the store. */
   'answer.record': recordAnswer,
@@ -150,6 +177,16 @@ export const reads = {
   'jobs.history': listOccurrences,
   'plugins.grants': listGrants,
   'plugins.settings': listSettings,
+  'attachments.get': getAttachment,
+  'attachments.list': listAttachments,
+  'attachments.upload': getUpload,
+  'attachments.garbage': listGarbage,
+  'attachments.known': knownDigests,
+  'deliveries.list': listDeliveries,
+  'deliveries.due': dueDeliveries,
+  'deliveries.button': findButton,
+  'routes.get': routeOf,
+  'actions.pending': listActions,
   'tokens.find': findToken,
   'tokens.list': listTokens,
   'pairing.list': listPairings,
@@ -183,6 +220,12 @@ export const makesRoom: ReadonlySet<WriteName> = new Set<WriteName>([
   'plugins.revokeGrant',
   'plugins.setEnabled',
   'plugins.forget',
+  'attachments.abort',
+  'attachments.remove',
+  'attachments.expire',
+  'attachments.forgetGarbage',
+  'actions.withdraw',
+  'actions.dismiss',
   'retention.sweep',
 ]);
 

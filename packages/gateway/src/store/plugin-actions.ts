@@ -1,6 +1,8 @@
 // What a call of a plugin comes to, in one commit: its state, what it has queued, its word in the transcript, the turn that
 // goes on, and, because the operation has the answer as its result, the answer that a repeat gets.
+import { settleActions } from './action-requests.ts';
 import { continueIn, type ContinuationWish, wakeIn, type WakeWish } from './continuations.ts';
+import { type Press, pressIn } from './deliveries.ts';
 import { appendOnLeaf } from './entries.ts';
 import { enqueueAll, type NewInjection } from './injections.ts';
 import { applyPuts, requireRevisions, type StatePut } from './plugin-state.ts';
@@ -43,16 +45,27 @@ export function* applyEffects(session: SessionRow, effects: PluginEffects, at: n
 
 /** The answer has the turn that goes on, where there is one. */
 export function* commitAction<Answer extends object>(
-  args: PluginEffects & { key: string; drafts: readonly EntryDraft[]; answer: Answer; at: number },
+  args: PluginEffects & {
+    key: string;
+    drafts: readonly EntryDraft[];
+    answer: Answer;
+    /** The action that was carried out: calls for a person that offer it are answered. */
+    actionId?: string;
+    /** The button that was pressed for it. */
+    press?: Press;
+    at: number;
+  },
   dialect: Dialect,
 ): Operation<Answer & { runId?: string }> {
-  const { key, drafts, answer, at, ...effects } = args;
+  const { key, drafts, answer, actionId, press, at, ...effects } = args;
   const session = yield* requireSession(key, dialect);
+  const pressed = press ? [yield* pressIn(session, press, at, dialect)] : [];
   yield* appendOnLeaf(
     session,
-    drafts.map((draft) => ({ draft })),
+    [...pressed, ...drafts].map((draft) => ({ draft })),
     at,
   );
+  if (actionId !== undefined) yield* settleActions(key, effects.pluginId, actionId, at);
   const { runId, changed } = yield* applyEffects(session, effects, at, dialect);
   if (changed) yield* announce('plugin-patch', toSession((yield* lockSession(key, dialect)) ?? session), at);
   return runId === undefined ? answer : { ...answer, runId };

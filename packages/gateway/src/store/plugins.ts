@@ -1,5 +1,6 @@
 // What the operator has decided about plugins: what they may do, whether they are on, and how they are set up. Every change
 // is in the audit log; the values of a configuration are not.
+import { dropActions } from './action-requests.ts';
 import { voidApprovals } from './approvals.ts';
 import { appendAudit } from './audit.ts';
 import { removeJobsOf } from './job-removal.ts';
@@ -149,6 +150,8 @@ export function* forgetPlugin(
   }
   const jobs = yield* removeJobsOf({ owner: `plugin:${pluginId}`, reason: 'The plugin that made it was switched off', at }, dialect);
   details.jobs = jobs.removed;
+  const actions = yield* dropActions({ pluginId }, at);
+  if (actions > 0) Object.assign(details, { actions });
   // Nobody waits for the answer any more.
   yield* voidApprovals({ ofPlugin: pluginId, at }, dialect);
   if (!args.keepDecisions) {

@@ -1,5 +1,6 @@
 // What is kept how long. Each row is a bound that `doctor` shows and one bounded step of the sweep.
 import { trimAudit } from './audit.ts';
+import { sweepDeliveries } from './deliveries.ts';
 import { storedTables } from './migrations.ts';
 import { sweepOccurrences } from './occurrences.ts';
 import { all, change, type Dialect, emit, joinSql, one, type Operation, raw, sql } from './sql.ts';
@@ -14,7 +15,7 @@ export interface Retention {
   readonly credentialMs: number;
   /** After it has ended. */
   readonly runMs: number;
-  /** After it was settled. */
+  /** After it was settled; deliveries, too. */
   readonly approvalMs: number;
   /** After the reset that left it behind. */
   readonly transcriptMs: number;
@@ -41,6 +42,7 @@ export interface Swept {
   readonly occurrences: number;
   /** Finished ones. */
   readonly jobs: number;
+  readonly deliveries: number;
   /** Whether a table has more to remove. */
   readonly more: boolean;
 }
@@ -83,7 +85,11 @@ export function* sweep(args: { at: number; keep: Retention }, dialect: Dialect):
     delete from usage where (session_key, model, day) in (
       select session_key, model, day from usage where day < ${dayOf(at - keep.usageMs)} order by day limit ${STEP})`);
   const schedules = yield* sweepOccurrences(at - keep.occurrenceMs, STEP);
-  const steps = [answers, events, audit, runs, approvals, usage, injections.expired, schedules.occurrences, schedules.jobs];
+  const deliveries = yield* sweepDeliveries(at - keep.approvalMs);
+  const steps = [
+    ...[answers, events, audit, runs, approvals, usage, deliveries, injections.expired],
+    ...[schedules.occurrences, schedules.jobs],
+  ];
   return {
     answers,
     events,
@@ -93,6 +99,7 @@ export function* sweep(args: { at: number; keep: Retention }, dialect: Dialect):
     approvals,
     entries,
     usage,
+    deliveries,
     injections: injections.expired + injections.ofRuns,
     ...schedules,
     more: entries > 0 || steps.some((removed) => removed === STEP),

@@ -13,6 +13,7 @@ export interface RunRow extends Row {
   readonly session_id: string;
   readonly state: string;
   readonly message: string;
+  readonly options: string;
   readonly joined: string | null;
   readonly created_at: number;
   readonly usage: string;

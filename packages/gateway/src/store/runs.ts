@@ -1,8 +1,10 @@
 // A run from its message to its end. Each step is one commit: the message and the mark that it was told, an answer and the
 // calls in it, the end and everything that ends with it. A run ends once, whoever says so and however often.
 import { voidPendingOf } from './approvals.ts';
+import { bindAttachments, type Quotas } from './attachments.ts';
 import { insertCalls, type NewCall, settleCalls } from './calls.ts';
 import { announceQueued, emitChat } from './chat-events.ts';
+import { deliverAnswer, type Route, setRoute } from './deliveries.ts';
 import { appendOnLeaf, type DraftOf } from './entries.ts';
 import { type DrainedInjection, drainInjections, injectionsOfRun, returnInjections, tellInjections } from './injections.ts';
 import { type Content, contentOf, lockRun, requireRunning, runOver, type RunRow, toRun } from './run-row.ts';
@@ -11,7 +13,7 @@ import { settleOccurrences } from './settle-occurrences.ts';
 import { wordsOf } from './session-words.ts';
 import { all, change, type Dialect, one, type Operation, refuse, type Row, sql } from './sql.ts';
 import { addUsage, parseUsage, withCall } from './usage.ts';
-import type { Entry, EntryDraft, JsonObject, Run, RunEnd, Usage } from '@tenon/protocol';
+import type { AttachmentRef, Entry, EntryDraft, JsonObject, Run, RunEnd, Usage } from '@tenon/protocol';
 
 /** The limit `queuedRuns` of the protocol: the writer's thread does without its schemas. */
 export const QUEUED_RUNS = 100;
@@ -31,6 +33,10 @@ export function* acceptRun(
     principal: string;
     options: JsonObject;
     title?: string;
+    /** Files that are said with it: from now on they belong to the session. */
+    attachments?: { readonly handles: readonly string[]; readonly quotas: Quotas };
+    /** The channel that brought it, and who answers go to. */
+    route?: Route;
     at: number;
   },
   dialect: Dialect,
@@ -56,6 +62,8 @@ export function* acceptRun(
     on conflict (run_id) do nothing
     returning *`);
   if (!row) refuse('CONFLICT', `Run "${runId}" exists already`, { code: 'RUN_EXISTS' });
+  if (args.attachments) yield* bindAttachments(args.attachments.handles, key, args.attachments.quotas);
+  if (args.route) yield* setRoute(key, args.route, at);
   if (!known) yield* announce('create', toSession(session), at);
   yield* announceQueued(key, runId, content, at);
   yield* settleStatus(key, at);
@@ -115,8 +123,9 @@ function* takeInjections(key: string, lead: RunRow, pluginIds: readonly string[]
 
 /** As it was accepted, or as plugins have left it. */
 function messageOf(run: RunRow, content = contentOf(run)): DraftOf {
+  const { attachments } = JSON.parse(run.options) as { attachments?: AttachmentRef[] };
   return {
-    draft: { type: 'message', message: { role: 'user', content, timestamp: run.created_at } },
+    draft: { type: 'message', message: { role: 'user', content, ...(attachments ? { attachments } : {}), timestamp: run.created_at } },
     runId: run.run_id,
   };
 }
@@ -190,6 +199,7 @@ export function* endRun(
   yield* settleCalls(session, runId, at);
   yield* voidPendingOf({ runId }, at);
   yield* returnInjections(runId);
+  if (end.kind === 'completed') yield* deliverAnswer(session, runId, at);
   const [first, ...joined] = rows.toSorted((a, b) => Number(b.run_id === runId) - Number(a.run_id === runId) || a.ord - b.ord);
   if (!first) runOver(runId);
   yield* announceEnded([first, ...joined], end, at);

@@ -1,8 +1,11 @@
 // Operations on sessions. Lists page by key: no OFFSET and no count(*), so that a page costs the same at any size.
 import { randomId } from '../kernel/ids.ts';
+import { dropActions } from './action-requests.ts';
 import { voidPendingOf } from './approvals.ts';
+import { removeAttachmentsOf } from './attachments.ts';
 import { appendAudit } from './audit.ts';
 import { emitChat } from './chat-events.ts';
+import { dropDeliveries } from './deliveries.ts';
 import { applyEffects, type PluginEffects } from './plugin-actions.ts';
 import { removeJobsIn, removePluginJobsIn } from './job-removal.ts';
 import { emptySession } from './plugin-state.ts';
@@ -115,6 +118,8 @@ export function* resetSession(args: { key: string; at: number }, dialect: Dialec
   yield* change(sql`update runs set session_id = ${sessionId} where session_key = ${key} and state = 'queued'`);
   yield* emptySession(before, sessionId, at);
   yield* removePluginJobsIn(key, at, dialect);
+  yield* dropDeliveries(key);
+  yield* dropActions({ sessionKey: key }, at);
   // As a patch does, also with a clock that went back: a session never slides towards older pages.
   const row = yield* one(sql`
     update sessions set session_id = ${sessionId}, leaf_id = null, status = case when status = 'failed' then 'idle' else status end,
@@ -146,6 +151,10 @@ export function* deleteSession(args: { key: string; at: number }, dialect: Diale
   yield* change(sql`delete from retired_sessions where session_key = ${key}`);
   yield* change(sql`delete from plugin_state where session_key = ${key}`);
   yield* change(sql`delete from injections where session_key = ${key}`);
+  yield* removeAttachmentsOf(key);
+  yield* dropDeliveries(key);
+  yield* dropActions({ sessionKey: key }, at);
+  yield* change(sql`delete from session_routes where session_key = ${key}`);
   yield* change(sql`delete from sessions where key = ${key}`);
   yield* emit('sessions.changed', { key, reason: 'delete' }, at, key);
   return { key, deleted: true };

@@ -3,7 +3,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { GatewayError, type Scope, settingNames, settingRow, type Settings } from '@tenon/protocol';
+import { DEFAULT_CHANNEL, GatewayError, type Scope, settingNames, settingRow, type Settings } from '@tenon/protocol';
+import type { OutgoingDelivery } from '@tenon/plugin-sdk';
 import { openAgents } from '../agent/open-agents.ts';
 import type { Tools } from '../agent/tools/tools.ts';
 import type { Found } from '../host/discover.ts';
@@ -25,11 +26,14 @@ import { tellClients } from '../rpc/plugin-events.ts';
 import { createPrincipal } from '../rpc/principal.ts';
 import { createSignIn } from '../rpc/signin.ts';
 import { createTokenMint } from '../rpc/token-mint.ts';
+import { openAttachmentFiles } from '../store/attachment-files.ts';
 import { openMemoryStore } from '../store/memory.ts';
 import type { StoredEvent } from '../store/stream.ts';
 
 export interface TestGatewayOptions {
   readonly database: DatabaseSync;
+  /** For what is kept as files; made when something is. */
+  readonly filesHome: string;
   readonly clock: Clock;
   readonly plugin: Found;
   readonly models: Models;
@@ -59,6 +63,7 @@ export async function openTestGateway({
   plugin,
   models,
   tools,
+  filesHome,
   secrets = {},
   heard,
   logged,
@@ -78,6 +83,14 @@ export async function openTestGateway({
     auditHead: () => {},
     health: (state) => health.set('store', state.ok ? undefined : state.reason),
   });
+  const files = openAttachmentFiles({
+    home: filesHome,
+    store,
+    clock,
+    log,
+    quotas: { sessionBytes: settings['attachments.maxSessionBytes'], totalBytes: settings['attachments.maxBytes'] },
+    unusedMs: settings['attachments.unusedMs'],
+  });
   const hub = createEventHub({
     stream: store.stream,
     readStream: (after, limit) => store.read('stream.read', { after, limit }),
@@ -94,6 +107,7 @@ export async function openTestGateway({
     startedAt,
     env: {},
     store,
+    files,
     clock,
     log,
     metrics,
@@ -109,7 +123,9 @@ export async function openTestGateway({
   listeners.push(hub.committed, agents.committed);
   const plugins = await openPlugins({
     ...agents.forPlugins,
-    home,
+    home: filesHome,
+    files,
+    sendRoots: [],
     paths: [],
     given: [plugin],
     readSecret: (name) => (Object.hasOwn(secrets, name) ? secrets[name] : undefined),
@@ -119,6 +135,8 @@ export async function openTestGateway({
     metrics,
     publish: tellClients(hub, agents.said),
   });
+  const webchat = { id: DEFAULT_CHANNEL, label: 'Webchat', send: ({ entryId }: OutgoingDelivery) => ({ id: entryId }) };
+  plugins.registry.add({ plugin: DEFAULT_CHANNEL, pluginName: 'Webchat', generation: 0 }, 'channel', webchat);
   listeners.push(plugins.committed);
   agents.usePlugins(plugins);
   const sources = Object.fromEntries(settingNames.map((name) => [name, 'default' as const])) as Parameters<
@@ -131,6 +149,7 @@ export async function openTestGateway({
     {
       ...agents,
       store,
+      files,
       clock,
       log,
       logBook,
@@ -173,6 +192,7 @@ export async function openTestGateway({
       await plugins.close();
       await agents.close();
       hub.close();
+      await files.close();
       await store.close();
     },
   };

@@ -1,5 +1,8 @@
 // `createTestHost` of `@tenon/plugin-sdk/testing`: one plugin in a gateway that lives in memory, and what a test does with it.
 // Everything goes through the methods that clients call, so that a test sees what they would see.
+import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   type Approval,
   type Entry,
@@ -14,6 +17,7 @@ import {
 import type { PluginEntry } from '@tenon/plugin-sdk';
 import type { CallOptions, ShownDescriptor, TestHost, TestHostOptions, TurnOutcome } from '@tenon/plugin-sdk/testing';
 import { checkManifest, type Found } from '../host/discover.ts';
+import { randomId } from '../kernel/ids.ts';
 import { createMemoryDatabase } from '../store/sqlite-file.ts';
 import { createManualClock } from './manual-clock.ts';
 import { createStandInModel, createStandInTools } from './stand-ins.ts';
@@ -33,6 +37,7 @@ export async function createTestHost(plugin: PluginEntry, options: TestHostOptio
   const found = foundOf(plugin, options);
   const id = found.manifest.id;
   const database = createMemoryDatabase(startAt);
+  const filesHome = join(tmpdir(), `tenon-test-${randomId()}`);
   const model = createStandInModel(options.model, clock);
   const events: { event: string; payload: JsonObject }[] = [];
   const warnings: JsonObject[] = [];
@@ -43,6 +48,7 @@ export async function createTestHost(plugin: PluginEntry, options: TestHostOptio
   const open = () =>
     openTestGateway({
       database,
+      filesHome,
       clock,
       plugin: found,
       models: model.models,
@@ -142,6 +148,7 @@ export async function createTestHost(plugin: PluginEntry, options: TestHostOptio
     isClosed = true;
     await gateway.close();
     database.close();
+    rmSync(filesHome, { recursive: true, force: true });
   }
 
   try {

@@ -3,7 +3,7 @@ import { limits } from '../limits.ts';
 import { ModelId } from '../model.ts';
 import { DisplayText, OwnerId, SessionKey } from '../names.ts';
 import { Session } from '../session.ts';
-import { Entry, EntryId, ImageBlock, QueueMode, Run, RunEnd, RunId, ThinkingLevel } from '../transcript.ts';
+import { AttachmentHandle, Entry, EntryId, ImageBlock, QueueMode, Run, RunEnd, RunId, ThinkingLevel } from '../transcript.ts';
 import { read, start, write } from './row.ts';
 
 const closed = { additionalProperties: false };
@@ -14,6 +14,8 @@ const MessageText = Type.String({ maxLength: limits.messageChars.value });
 const send = {
   message: MessageText,
   images: Type.Optional(Type.Array(ImageBlock, { maxItems: limits.messageImages.value })),
+  /** Handles of files that were uploaded. Images among them are shown to models that can see, the others are named. */
+  attachments: Type.Optional(Type.Array(AttachmentHandle, { maxItems: limits.messageAttachments.value, uniqueItems: true })),
   /** For this turn only. */
   model: Type.Optional(ModelId),
   thinking: Type.Optional(ThinkingLevel),

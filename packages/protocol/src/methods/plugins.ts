@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { channels, contributions, ItemName, UiAction, UiBlock, UiItemAction, UiOption } from '../contributions.ts';
+import { ChannelId, contributions, ItemName, UiAction, UiBlock, UiItemAction, UiOption } from '../contributions.ts';
 import { Grant } from '../grants.ts';
 import { JsonValue } from '../json.ts';
 import { Count, DisplayText, OwnerId, SessionKey, Timestamp } from '../names.ts';
@@ -140,7 +140,7 @@ export const pluginMethods = {
     bound: { param: 'sessionKey' },
     params: {
       sessionKey: SessionKey,
-      channel: Type.Optional(Type.Enum([...channels])),
+      channel: Type.Optional(ChannelId),
       /** `<namespace>:<payload>`, as the button has it. */
       data: Type.String({ minLength: 2, maxLength: 1_024, pattern: '^[A-Za-z0-9._-]{1,64}:' }),
       callbackId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),

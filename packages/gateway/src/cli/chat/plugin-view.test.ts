@@ -87,7 +87,7 @@ test('/press takes a number, and a payload as JSON; what is missing is asked', (
 
 test('what a plugin needs a person for is a card of its own, unless one offers the same', () => {
   const read = createPluginReader();
-  const need = { sessionKey: 'agent:main:x', pluginId: 'one', pluginName: 'One', title: 'Look' };
+  const need = { id: 'need-need-need-need', createdAt: 1, sessionKey: 'agent:main:x', pluginId: 'one', pluginName: 'One', title: 'Look' };
   const cards = (actions: { label: string; actionId: string }[]) =>
     read({ descriptors, extensions: extensions(waits), needs: [{ ...need, actions }] }).cards.map(({ name }) => name);
   assert.deepEqual(cards([{ label: 'Go', actionId: 'go' }]), ['one/card']);

@@ -1,5 +1,6 @@
-import { GatewayError, type ImageBlock, isCommandName, parseCommand, type TextBlock } from '@tenon/protocol';
+import { GatewayError, type ImageBlock, isCommandName, type JsonObject, parseCommand, type TextBlock } from '@tenon/protocol';
 import { agentIdOf } from '../../agent/agents.ts';
+import { readSaidFiles } from '../../agent/attachments.ts';
 import { runCommand } from '../../agent/commands.ts';
 import { type CommandCall, type CommandReply, findPluginCommand } from '../../agent/plugin-commands.ts';
 import { checkImages } from '../../agent/images.ts';
@@ -107,6 +108,7 @@ interface Sent {
   readonly idempotencyKey: string;
   readonly message: string;
   readonly images?: ImageBlock[];
+  readonly attachments?: readonly string[];
   readonly model?: string;
   readonly thinking?: RunOptions['thinking'];
   readonly mode?: Accepted['run']['mode'];
@@ -115,26 +117,32 @@ interface Sent {
 
 type Said = [key: string, sent: Sent, trigger: 'user' | 'api' | 'heartbeat', more: RunOptions];
 
-/** At once, so that requests keep their order; where a plugin may have closed the composer, one after another once that is known. */
+/** At once, so that requests keep their order; where something must be looked at first, one after another once that is known. */
 function sayTo(...[key, sent, trigger, more, context]: [...Said, RequestContext]): Promise<Committed<Accepted>> {
-  const { composer, lanes } = context;
-  if (sent.override || !composer.mayBeClosed()) return accept(key, sent, trigger, more, context);
+  const { composer, lanes, store, files, principal } = context;
+  const { attachments = [] } = sent;
+  const mustLook = !sent.override && composer.mayBeClosed();
+  if (!mustLook && attachments.length === 0) return accept(key, sent, trigger, more, context);
   return context.commitAfter(() =>
     lanes.run(`say\n${key}`, async () => {
-      await composer.requireOpen(key);
-      return accept(key, sent, trigger, more, context);
+      if (mustLook) await composer.requireOpen(key);
+      if (attachments.length === 0) return accept(key, sent, trigger, more, context);
+      const said = await readSaidFiles(attachments, key, principal, { store, files });
+      return accept(key, sent, trigger, { ...more, attachments: said.refs }, context, said.images);
     }),
   );
 }
 
 function accept(
   key: string,
-  { idempotencyKey: runId, message, images = [], model, thinking, mode }: Sent,
+  { idempotencyKey: runId, message, images = [], attachments = [], model, thinking, mode }: Sent,
   trigger: 'user' | 'api' | 'heartbeat',
   more: RunOptions,
-  { commit, clock, principal, agents, models }: RequestContext,
+  { commit, clock, principal, agents, models, files }: RequestContext,
+  shown: readonly ImageBlock[] = [],
 ): Promise<Committed<Accepted>> {
-  if (message.trim() === '' && images.length === 0) throw new GatewayError('INVALID_REQUEST', 'params/message is empty');
+  if (message.trim() === '' && images.length + attachments.length === 0)
+    throw new GatewayError('INVALID_REQUEST', 'params/message is empty');
   checkImages(images);
   if (model !== undefined && !models.get(model))
     throw new GatewayError('NOT_FOUND', unknownModel(model, models).message, { details: { code: 'UNKNOWN_MODEL' } });
@@ -142,13 +150,14 @@ function accept(
   return commit('runs.accept', {
     key,
     runId,
-    content: [...text, ...images],
+    content: [...text, ...images, ...shown],
     ...(mode === undefined ? {} : { mode }),
     defaultMode: agents.get(agentIdOf(key))?.queue ?? 'collect',
     trigger,
     principal: principal.id,
-    options: { ...more, ...(model === undefined ? {} : { model }), ...(thinking === undefined ? {} : { thinking }) },
+    options: { ...more, ...(model === undefined ? {} : { model }), ...(thinking === undefined ? {} : { thinking }) } as JsonObject,
     title: titleOf(message),
+    ...(attachments.length === 0 ? {} : { attachments: { handles: attachments, quotas: files.quotas } }),
     at: clock.now(),
   });
 }

@@ -1,4 +1,4 @@
-import { GatewayError, hookNames, type PluginDetails, type PluginInfo, type Result } from '@tenon/protocol';
+import { GatewayError, hookNames, limits, type PluginDetails, type PluginInfo, type Result } from '@tenon/protocol';
 import { askUntilFresh, putsOf } from '../../agent/plugin-effects.ts';
 import { changesNothing, findAction, performAction } from '../../agent/session-actions.ts';
 import { descriptorsFor } from '../../agent/ui-descriptors.ts';
@@ -67,7 +67,9 @@ export const pluginHandlers = {
           const { looked, act } = await performAction(registered, request, { store, plugins: host, wake }, clock.now());
           faultpoint('action.answered');
           // Most presses only ask: what changes nothing waits for no disk.
-          const settle = () => (changesNothing(act) ? keepAnswer(act.answer) : commit('plugins.act', act));
+          const answers = (act.answer as ActionAnswer).ok && (await mayAnswer(pluginId, actionId, sessionKey, context)) ? { actionId } : {};
+          const isIdle = changesNothing(act) && !('actionId' in answers);
+          const settle = () => (isIdle ? keepAnswer(act.answer) : commit('plugins.act', { ...act, ...answers }));
           return { looked, commit: () => settle() as Promise<Committed<ActionAnswer>> };
         }),
       );
@@ -130,6 +132,13 @@ export const pluginHandlers = {
 } satisfies Partial<Handlers>;
 
 type ActionAnswer = Result<'plugins.sessionAction'>;
+
+/** Whether the plugin has called for a person who does this. */
+async function mayAnswer(pluginId: string, actionId: string, key: string, { plugins, store }: RequestContext): Promise<boolean> {
+  if (!plugins().holds(pluginId, 'people.notify')) return false;
+  const { actions } = await store.read('actions.pending', { key, pluginId, limit: limits.pendingActions.value });
+  return actions.some((each) => each.actions?.some((action) => action.actionId === actionId));
+}
 
 function change(
   { commitAnswer, plugins, principal }: RequestContext,

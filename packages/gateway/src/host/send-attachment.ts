@@ -1,0 +1,205 @@
+// What a plugin hands over in a session: files, text, buttons. Only to where the session came from, only with the grant, only
+// files from folders that it may send from; what is sent is kept, stands in the transcript and is in the audit log, in one
+// commit. The answer is always a value that says why not.
+import { GatewayError, limits, Presentation, SessionKey } from '@tenon/protocol';
+import type { AttachmentOutcome, Refused } from '@tenon/plugin-sdk';
+import { Type, type Static } from 'typebox';
+import type { Clock } from '../kernel/clock.ts';
+import { faultpoint } from '../kernel/fault.ts';
+import { cleanFileName } from '../kernel/file-name.ts';
+import { randomId } from '../kernel/ids.ts';
+import type { AttachmentFiles } from '../store/attachment-files.ts';
+import type { Store } from '../store/store.ts';
+import type { ContributionRegistry, RegisteredItem } from './contribution-registry.ts';
+import type { Deliverer } from './deliverer.ts';
+import { readFromRoots } from './file-roots.ts';
+import { barrier, refusalOf, refuse, take } from './late-call.ts';
+import type { PluginLoad } from './plugin-load.ts';
+
+export interface SendDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly files: AttachmentFiles;
+  readonly registry: ContributionRegistry;
+  readonly deliverer: Deliverer;
+  readonly home: string;
+  /** The setting `attachments.roots`. */
+  readonly sendRoots: readonly string[];
+  /** The workspace of the agent of this session; undefined when there is no such agent. */
+  readonly workspaceOf: (sessionKey: string) => string | undefined;
+}
+
+const closed = { additionalProperties: false };
+const MAX_TEXT = 32_768;
+const NonBlank = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '\\S' });
+const { action: _action, ...buttonFields } = Presentation.properties.buttons.items.properties;
+const [ownAction, data] = _action.anyOf;
+
+/** As plugins give it: whose action it is need not be said. */
+const Button = Type.Object(
+  {
+    ...buttonFields,
+    action: Type.Union([Type.Object({ ...ownAction.properties, pluginId: Type.Optional(ownAction.properties.pluginId) }, closed), data]),
+  },
+  closed,
+);
+const Given = Type.Object(
+  {
+    sessionKey: SessionKey,
+    files: Type.Optional(
+      Type.Array(Type.Object({ path: NonBlank(4_096), name: Type.Optional(NonBlank(255)) }, closed), {
+        minItems: 1,
+        maxItems: limits.messageAttachments.value,
+      }),
+    ),
+    text: Type.Optional(Type.String({ maxLength: MAX_TEXT })),
+    presentation: Type.Optional(
+      Type.Object(
+        { ...Presentation.properties, buttons: Type.Optional(Type.Array(Button, { maxItems: limits.deliveryButtons.value })) },
+        closed,
+      ),
+    ),
+    maxBytes: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.attachmentBytes.value })),
+    channelHints: Type.Optional(Type.Object({ forceDocumentMime: Type.Optional(NonBlank(255)) }, closed)),
+    idempotencyKey: Type.Optional(NonBlank(512)),
+  },
+  closed,
+);
+type Given = Static<typeof Given>;
+type Buttons = NonNullable<Presentation['buttons']>;
+
+export function createSendAttachment(load: PluginLoad, deps: SendDeps): (given: unknown) => Promise<AttachmentOutcome> {
+  const { plugin, pluginName, rootDir } = load.facts;
+  const { store, clock, files, registry, deliverer } = deps;
+  const call = 'session.workflow.sendSessionAttachment';
+
+  return async (raw) => {
+    const blocked = barrier(load, call);
+    if (blocked) return needsGrant(blocked, plugin);
+    const taken = take(Given, raw, 'attachment');
+    if ('refused' in taken) return taken.refused;
+    try {
+      return await send(taken.value);
+    } catch (error) {
+      return refusalOf(error);
+    }
+  };
+
+  async function send(given: Given): Promise<AttachmentOutcome> {
+    const { sessionKey, presentation } = given;
+    const text = given.text?.trim() === '' ? undefined : given.text;
+    if (!given.files && text === undefined && !presentation)
+      return refuse('invalid', 'attachment needs at least one of files, text and presentation');
+    const said = Buffer.byteLength(JSON.stringify({ text, presentation }));
+    if (said > limits.deliveryBytes.value)
+      return refuse('limit', `the text and the presentation have ${said} bytes; ${limits.deliveryBytes.value} can be sent`);
+    const buttons = ownButtons(presentation?.buttons ?? [], plugin, registry);
+    if ('ok' in buttons) return buttons;
+    await store.read('sessions.get', { key: sessionKey });
+    const route = await store.read('routes.get', { key: sessionKey });
+    const channel = registry.findAny('channel', route.channel);
+    if (!channel) return refuse('unavailable', `no plugin serves the channel ${route.channel}, where session "${sessionKey}" came from`);
+    const beyond = beyondChannel(channel, given, buttons.length);
+    if (beyond !== undefined) return refuse('limit', beyond);
+    const read = await readFiles(given, channel);
+    if ('ok' in read) return read;
+    // What was waited for may have taken long: the plugin may have been unloaded, or lost its right.
+    const late = barrier(load, call);
+    if (late) return needsGrant(late, plugin);
+    const { record, known } = await files.keepAll(
+      read.map(({ content }) => content),
+      (kept) => {
+        const wanted = given.channelHints?.forceDocumentMime;
+        const other = wanted === undefined ? -1 : kept.findIndex(({ mime }) => mime !== wanted);
+        if (other >= 0)
+          throw new GatewayError('INVALID_REQUEST', `attachment/files/${other} is ${kept[other]?.mime} by its first bytes, not ${wanted}`);
+        return store.write('deliveries.create', {
+          key: sessionKey,
+          id: randomId(),
+          pluginId: plugin,
+          pluginName,
+          route,
+          ...(given.idempotencyKey === undefined ? {} : { requestKey: given.idempotencyKey }),
+          ...(text === undefined ? {} : { text }),
+          ...(presentation ? { presentation: { ...presentation, buttons } } : {}),
+          files: kept.map((file, index) => ({ ...file, handle: randomId(), name: read[index]?.name ?? 'file', owner: `plugin:${plugin}` })),
+          quotas: files.quotas,
+          at: clock.now(),
+        });
+      },
+    );
+    faultpoint('delivery.created');
+    const { entry } = await store.read('entries.get', { key: sessionKey, id: record.entryId });
+    const delivery = entry.type === 'custom' ? entry.data : undefined;
+    const settled = known || record.state !== 'waiting' ? record : await deliverer.attempt(record, delivery as never);
+    return Object.freeze({
+      ok: true,
+      channel: settled.channel,
+      deliveredTo: settled.to,
+      count: read.length,
+      deliveryId: settled.id,
+      entryId: settled.entryId,
+      state: settled.state,
+    });
+  }
+
+  async function readFiles(
+    { sessionKey, files: asked = [], maxBytes = limits.attachmentBytes.value }: Given,
+    { item }: RegisteredItem<'channel'>,
+  ): Promise<{ name: string; content: Buffer }[] | Refused> {
+    if (asked.length === 0) return [];
+    const workspace = deps.workspaceOf(sessionKey);
+    if (workspace === undefined) return refuse('unavailable', `there is no agent for session "${sessionKey}"`);
+    const roots = { workspace, others: [rootDir, ...deps.sendRoots], home: deps.home };
+    const read: { name: string; content: Buffer }[] = [];
+    let left = maxBytes;
+    for (const [index, { path, name }] of asked.entries()) {
+      const found = await readFromRoots(path, roots, Math.min(left, item.limits?.fileBytes ?? left));
+      if ('wrong' in found) return refuse('invalid', `attachment/files/${index} (${JSON.stringify(path.slice(0, 256))}) ${found.wrong}`);
+      left -= found.content.length;
+      read.push({ name: cleanFileName(name ?? found.name), content: found.content });
+    }
+    return read;
+  }
+}
+
+/** Names the grant and how it is given. */
+function needsGrant(refused: Refused, plugin: string): Refused {
+  return refused.reason === 'not-granted'
+    ? refuse('not-granted', `${refused.message}; the operator gives it with: tenon plugin grant ${plugin} attachments.send`)
+    : refused;
+}
+
+/** A plugin offers what is its own; what another one does is not its to offer. */
+function ownButtons(
+  given: NonNullable<NonNullable<Given['presentation']>['buttons']>,
+  plugin: string,
+  registry: ContributionRegistry,
+): Buttons | Refused {
+  const ids = new Set<string>();
+  const buttons: Buttons = [];
+  for (const { action, ...button } of given) {
+    const place = `attachment/presentation/buttons (${button.id})`;
+    if (ids.has(button.id)) return refuse('invalid', `${place}: two buttons have this id`);
+    ids.add(button.id);
+    if ('data' in action) {
+      const namespace = action.data.slice(0, action.data.indexOf(':'));
+      if (!registry.find('interactiveHandler', plugin, namespace))
+        return refuse('invalid', `${place}: plugin ${plugin} has no interactive handler for "${namespace}"`);
+      buttons.push({ ...button, action });
+      continue;
+    }
+    const { pluginId = plugin, ...deed } = action;
+    if (pluginId !== plugin || !registry.find('sessionAction', plugin, deed.actionId))
+      return refuse('invalid', `${place}: plugin ${plugin} has no session action "${deed.actionId}" of its own`);
+    buttons.push({ ...button, action: { ...deed, pluginId } });
+  }
+  return buttons;
+}
+
+function beyondChannel({ key, item }: RegisteredItem<'channel'>, { text, files }: Given, buttons: number): string | undefined {
+  const { textChars, files: mostFiles, buttons: mostButtons } = item.limits ?? {};
+  if (textChars !== undefined && (text?.length ?? 0) > textChars) return `the channel ${key} takes ${textChars} characters of text`;
+  if (mostFiles !== undefined && (files?.length ?? 0) > mostFiles) return `the channel ${key} takes ${mostFiles} files`;
+  return mostButtons !== undefined && buttons > mostButtons ? `the channel ${key} takes ${mostButtons} buttons` : undefined;
+}
