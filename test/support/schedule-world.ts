@@ -1,7 +1,7 @@
 // A scheduler over a real store with a clock that is moved by hand, and turns that a test ends. "Killing" it leaves whatever was
 // under way behind, as the end of the process does; the next life has the store and nothing else.
 import assert from 'node:assert/strict';
-import type { Job, RunEnd } from '@tenon/protocol';
+import type { Job, Occurrence, RunEnd } from '@tenon/protocol';
 import { pino } from 'pino';
 import { nextAfter } from '../../packages/gateway/src/agent/schedule-times.ts';
 import { createScheduler, type Scheduler } from '../../packages/gateway/src/agent/scheduler.ts';
@@ -25,6 +25,8 @@ export interface ScheduleWorld extends AsyncDisposable {
   endAll(end?: RunEnd): Promise<number>;
   /** The scheduler is gone in the middle of what it does. */
   kill(): void;
+  /** The same, and the store is opened anew. */
+  die(): Promise<void>;
   start(): Promise<void>;
 }
 
@@ -53,7 +55,9 @@ export async function openScheduleWorld(engine: Engine, startAt?: number): Promi
   }
 
   return {
-    store: world.store,
+    get store() {
+      return world.store;
+    },
     clock,
     accepted,
     settled,
@@ -84,6 +88,12 @@ export async function openScheduleWorld(engine: Engine, startAt?: number): Promi
       void scheduler?.stop();
       scheduler = undefined;
     },
+    async die() {
+      void scheduler?.stop();
+      scheduler = undefined;
+      await world.reopen();
+      seen = 0;
+    },
     async start() {
       seen = world.told.events.length;
       scheduler = createScheduler({
@@ -101,8 +111,17 @@ export async function openScheduleWorld(engine: Engine, startAt?: number): Promi
 }
 
 /** Every time of the job from its first to its next one is in the ledger exactly once. */
-export async function checkLedger(store: Store, job: Job, firstAt: number): Promise<{ times: number; byState: Record<string, number> }> {
-  const rows = (await ledger(store)).filter(({ jobId, manual }) => jobId === job.id && !manual).toSorted((a, b) => a.dueAt - b.dueAt);
+export async function checkLedger(store: Store, job: Job, firstAt: number): Promise<Counted> {
+  return checkTimes(await ledger(store), job, firstAt);
+}
+
+export interface Counted {
+  readonly times: number;
+  readonly byState: Record<string, number>;
+}
+
+export function checkTimes(all: readonly Occurrence[], job: Job, firstAt: number): Counted {
+  const rows = all.filter(({ jobId, manual }) => jobId === job.id && !manual).toSorted((a, b) => a.dueAt - b.dueAt);
   const byState: Record<string, number> = {};
   let next: number | undefined = firstAt;
   let times = 0;

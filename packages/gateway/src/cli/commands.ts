@@ -14,6 +14,14 @@ import { completion } from './commands/completion.ts';
 import { configGet } from './commands/config-get.ts';
 import { configSet } from './commands/config-set.ts';
 import { configUnset } from './commands/config-unset.ts';
+import { cronAdd } from './commands/cron-add.ts';
+import { cronEdit } from './commands/cron-edit.ts';
+import { cronHistory } from './commands/cron-history.ts';
+import { cronList } from './commands/cron-list.ts';
+import { cronPause, cronResume } from './commands/cron-pause.ts';
+import { cronRm } from './commands/cron-rm.ts';
+import { cronRun } from './commands/cron-run.ts';
+import { cronShow } from './commands/cron-show.ts';
 import { deviceApprove } from './commands/device-approve.ts';
 import { deviceLs } from './commands/device-ls.ts';
 import { deviceReject } from './commands/device-reject.ts';
@@ -97,6 +105,15 @@ export const commands: readonly CommandSpec[] = [
   sessionCompact,
   sessionExport,
   sessionImport,
+  cronList,
+  cronShow,
+  cronAdd,
+  cronEdit,
+  cronRm,
+  cronRun,
+  cronPause,
+  cronResume,
+  cronHistory,
   agentLs,
   modelLs,
   modelProbe,
@@ -141,6 +158,7 @@ export const commands: readonly CommandSpec[] = [
 export const groups: Readonly<Record<string, string>> = {
   approve: 'What waits for your answer: list, show, allow, deny',
   session: 'Conversations: list, show, make, change, delete',
+  cron: 'Work at a later time: list, add, change, pause, run now, and what became of it',
   agent: 'The agents',
   model: 'The models: list, try',
   tool: 'The tools of the agents',

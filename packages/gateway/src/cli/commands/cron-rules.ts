@@ -1,0 +1,35 @@
+// The rules of a job as they are typed: `--on-miss 2h`, `--retry 3:30s`.
+import type { Job, OnMiss } from '@tenon/protocol';
+import { usageError } from '../failure.ts';
+import { BadValue } from '../spec.ts';
+import { parseDuration, parseInteger } from '../values.ts';
+
+interface Typed {
+  readonly onMiss: string | undefined;
+  readonly retry: string | undefined;
+}
+
+export function rulesOf({ onMiss, retry }: Typed): { onMiss?: OnMiss; retry?: NonNullable<Job['retry']> } {
+  return {
+    ...(onMiss === undefined
+      ? {}
+      : { onMiss: onMiss === 'run' || onMiss === 'skip' ? onMiss : { within: read('--on-miss', onMiss, parseDuration) } }),
+    ...(retry === undefined ? {} : { retry: read('--retry', retry, parseRetry) }),
+  };
+}
+
+const FIRST_WAIT_MS = 60_000;
+
+function parseRetry(given: string): NonNullable<Job['retry']> {
+  const [attempts = '', wait] = given.split(':', 2);
+  return { attempts: parseInteger(attempts, 2, 10), backoffMs: wait === undefined ? FIRST_WAIT_MS : parseDuration(wait) };
+}
+
+function read<Value>(label: string, given: string, parse: (text: string) => Value): Value {
+  try {
+    return parse(given);
+  } catch (error) {
+    if (error instanceof BadValue) throw usageError(`${label} cannot be ${JSON.stringify(given)}; it must be ${error.message}`);
+    throw error;
+  }
+}
