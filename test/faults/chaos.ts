@@ -19,6 +19,7 @@ import { createRandom, type Random } from '../support/random.ts';
 import { cutWal, makeStoreWithWal } from '../support/stores-damage.ts';
 import type { Engine } from '../support/stores.ts';
 import { runPluginChaos } from '../support/plugin-chaos.ts';
+import { runScheduleChaos } from '../support/schedule-chaos.ts';
 import { runTurnChaos } from '../support/turn-chaos.ts';
 import { killTurnAt, LONGEST_STORY } from '../support/turn-kills.ts';
 
@@ -67,6 +68,7 @@ const parts: readonly Part[] = [
   namedKills(),
   ...chosen.map(turns),
   ...chosen.map(plugins),
+  ...chosen.map(schedules),
   leaks(),
   ...chosen.map(turnCommits),
   ...chosen.map(resume),
@@ -235,6 +237,21 @@ function plugins(engine: Engine): Part {
         for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += stats[name];
       }
       return `${sum.acknowledged} presses, ${sum.repeated} repeats, each applied once; ${sum.told} injections, each in one of ${sum.turns} turns`;
+    },
+  };
+}
+
+function schedules(engine: Engine): Part {
+  return {
+    name: `schedules ${engine}`,
+    promise: 'R04 R12',
+    unit: 'kills',
+    count: engine === 'sqlite' ? 300 : 60,
+    async run({ count, seed: world, isOver, step }) {
+      const size = engine === 'sqlite' ? { jobs: 500, days: 30 } : { jobs: 100, days: 30 };
+      const stats = await runScheduleChaos({ engine, seed: world, ...size, kills: count, isOver, killed: step });
+      const states = Object.entries(stats.byState).map(([state, times]) => `${times} ${state}`);
+      return `${stats.times} times of ${size.jobs} jobs in ${size.days} days, each accounted for once: ${states.join(', ')}`;
     },
   };
 }

@@ -6,7 +6,7 @@ import { runScheduleChaos } from '../support/schedule-chaos.ts';
 import { engines } from '../support/stores.ts';
 import { verifies } from '../support/verifies.ts';
 
-const SIZE = { sqlite: { jobs: 40, days: 6, kills: 24 }, postgres: { jobs: 20, days: 6, kills: 12 } } as const;
+const SIZE = { sqlite: { jobs: 40, days: 5, kills: 16 }, postgres: { jobs: 20, days: 4, kills: 6 } } as const;
 
 for (const engine of engines) {
   const { jobs, days, kills } = SIZE[engine];

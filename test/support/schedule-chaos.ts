@@ -38,8 +38,8 @@ export async function runScheduleChaos(chaos: ScheduleChaos): Promise<ScheduleSt
   function scheduleOf(): Schedule {
     const kind = below(3);
     if (kind === 0) return { kind: 'at', at: START + MINUTE + below(chaos.days * DAY) };
-    if (kind === 1) return { kind: 'every', everyMs: HOUR * (1 + below(48)), anchorAt: START + below(HOUR) };
-    const cron = pick([`${below(60)} ${below(24)} * * *`, `${below(60)} */${2 + below(10)} * * *`, `${below(60)} * ${1 + below(28)} * *`]);
+    if (kind === 1) return { kind: 'every', everyMs: HOUR * (3 + below(90)), anchorAt: START + below(HOUR) };
+    const cron = pick([`${below(60)} ${below(24)} * * *`, `${below(60)} */${4 + below(9)} * * *`, `${below(60)} * ${1 + below(28)} * *`]);
     return { kind: 'cron', cron, tz: pick(ZONES) };
   }
 
@@ -67,7 +67,8 @@ export async function runScheduleChaos(chaos: ScheduleChaos): Promise<ScheduleSt
     const share = (clock.now() - START) / (end - START);
     if (stats.kills < chaos.kills && stats.kills / chaos.kills <= share) {
       await killAround(left);
-      chaos.killed?.(++stats.kills);
+      stats.kills++;
+      chaos.killed?.(stats.kills);
     } else await world.advance(left);
     await endSome();
   }
@@ -84,7 +85,7 @@ export async function runScheduleChaos(chaos: ScheduleChaos): Promise<ScheduleSt
       for (let turns = below(6); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
     } else await world.advance(left);
     await world.die();
-    clock.advance(pick([0, 1, below(MINUTE), below(HOUR), below(12 * HOUR)]));
+    clock.advance(pick([0, 1, below(MINUTE), below(HOUR), below(5 * HOUR)]));
     await world.start();
   }
 
