@@ -82,12 +82,7 @@ after(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every method
-async function ask(method: string, params: object = {}): Promise<any> {
-  const { ok, payload, error } = await world.admin.request(method, params);
-  assert.equal(ok, true, `${method}: ${JSON.stringify(error)}`);
-  return payload;
-}
+const ask: Conversation['ask'] = (method, params) => world.ask(method, params);
 
 async function newSession(): Promise<string> {
   return (await ask('sessions.create', { key: `agent:main:trace-${++count}` })).session.key;

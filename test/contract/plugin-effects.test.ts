@@ -9,7 +9,7 @@ import { temporaryHome } from '../support/gateway.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';
 import { writePlugin } from '../support/plugins.ts';
 import { createDatabase } from '../support/postgres.ts';
-import { connectRaw, type Frame } from '../support/raw-client.ts';
+import { connectRaw } from '../support/raw-client.ts';
 import { type Engine, engines } from '../support/stores.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -78,12 +78,6 @@ const deeds = {
   },`,
 } as const;
 
-interface World extends Conversation {
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every method
-  ask(method: string, params?: object): Promise<any>;
-  refused(method: string, params?: object): Promise<NonNullable<Frame['error']>>;
-}
-
 interface Opened {
   readonly home: string;
   readonly server?: ModelServer;
@@ -91,22 +85,9 @@ interface Opened {
   readonly config?: string;
 }
 
-async function open({ home, server, env = {}, config = '' }: Opened): Promise<World> {
+async function open({ home, server, env = {}, config = '' }: Opened): Promise<Conversation> {
   writePlugin(join(home, 'plugins'), deeds);
-  const talk = await openConversation({ home, env, config: `plugins.paths = ["plugins"]\n${config}`, ...(server ? { server } : {}) });
-  const world: World = {
-    ...talk,
-    async ask(method, params = {}) {
-      const { ok, payload, error } = await talk.admin.request(method, params);
-      assert.equal(ok, true, `${method}: ${JSON.stringify(error)}`);
-      return payload;
-    },
-    async refused(method, params = {}) {
-      const { ok, error } = await talk.admin.request(method, params);
-      assert.equal(ok, false, `${method} was not refused`);
-      return error!;
-    },
-  };
+  const world = await openConversation({ home, env, config: `plugins.paths = ["plugins"]\n${config}`, ...(server ? { server } : {}) });
   const { plugin } = await world.ask('plugins.get', { id: 'deeds' });
   if (plugin.state !== 'loaded') await world.ask('plugins.enable', { id: 'deeds' });
   const { registrations } = (await world.ask('plugins.get', { id: 'deeds' })).plugin;
@@ -117,7 +98,7 @@ async function open({ home, server, env = {}, config = '' }: Opened): Promise<Wo
   return world;
 }
 
-let world: World;
+let world: Conversation;
 let count = 0;
 const home = temporaryHome();
 

@@ -4,18 +4,14 @@ import assert from 'node:assert/strict';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { definePluginEntry, type RegisterApi, type RuntimeApi } from '@tenon/plugin-sdk';
+import { definePluginEntry, type RuntimeApi } from '@tenon/plugin-sdk';
 import { lateCalls } from '@tenon/protocol';
 import { groupOf } from '../../packages/gateway/src/host/api-groups.ts';
 import { registerMethods } from '../../packages/gateway/src/host/register-api.ts';
-import { type HostWorld, openHostWorld, SESSION, writePlugin } from '../support/plugins.ts';
+import { lastApi, openHostWorld, SESSION, writePlugin } from '../support/plugins.ts';
 import { verifies } from '../support/verifies.ts';
 
 const by = 'tester';
-
-function lastApi({ notes }: HostWorld): RegisterApi {
-  return notes.findLast((note) => typeof note === 'object' && note !== null && 'lifecycle' in note) as RegisterApi;
-}
 
 function at(api: object, path: string): unknown {
   return path.split('.').reduce<unknown>((part, name) => (part as Record<string, unknown> | undefined)?.[name], api);

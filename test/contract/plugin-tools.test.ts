@@ -86,12 +86,7 @@ after(async () => {
   rmSync(home, { recursive: true, force: true, maxRetries: 5 });
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every method
-async function ask(method: string, params: object = {}): Promise<any> {
-  const { ok, payload, error } = await world.admin.request(method, params);
-  assert.equal(ok, true, `${method}: ${JSON.stringify(error)}`);
-  return payload;
-}
+const ask: Conversation['ask'] = (method, params) => world.ask(method, params);
 
 async function callTool(name: string, args: object, key = `agent:main:t-${++count}`) {
   world.server.next({ calls: [{ name, arguments: args }] }, { text: 'Done.' });

@@ -6,7 +6,7 @@ import { ActionAnswer, matches, methodRow } from '@tenon/protocol';
 import { mintToken } from '../security/harness.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { startGatewayProcess, temporaryHome } from '../support/gateway.ts';
-import { connectRaw, type Frame } from '../support/raw-client.ts';
+import { connectRaw } from '../support/raw-client.ts';
 import { verifies } from '../support/verifies.ts';
 
 let world: Conversation;
@@ -21,18 +21,8 @@ before(async () => {
 });
 after(() => world[Symbol.asyncDispose]());
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every method
-async function ask(method: string, params: object = {}): Promise<any> {
-  const { ok, payload, error } = await world.admin.request(method, params);
-  assert.equal(ok, true, `${method}: ${JSON.stringify(error)}`);
-  return payload;
-}
-
-async function refused(method: string, params: object = {}): Promise<NonNullable<Frame['error']>> {
-  const { ok, error } = await world.admin.request(method, params);
-  assert.equal(ok, false, `${method} was not refused`);
-  return error!;
-}
+const ask: Conversation['ask'] = (method, params) => world.ask(method, params);
+const refused: Conversation['refused'] = (method, params) => world.refused(method, params);
 
 const seen = (plugin = 'everything') => ask(`plugin.${plugin}.seen`);
 

@@ -280,7 +280,7 @@ test('who may only read sees the plugins, no button, and why', async () => {
 });
 
 test('what a plugin calls itself, and what it says when it fails, stays text', async () => {
-  verifies('S37');
+  verifies('S63');
   const attacker = 'http://127.0.0.1:9';
   const attacks = markupAttacks(attacker).filter((text) => text.length <= 120);
   const ids: string[] = [];

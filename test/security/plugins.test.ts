@@ -57,11 +57,7 @@ test('S57 a tool of a plugin that holds every grant but that for schedules chang
   });
   await using world = await openConversation({ home, plugins: true });
   try {
-    const ask = async (method: string, params: object = {}) => {
-      const { ok, payload, error } = await world.admin.request(method, params);
-      assert.equal(ok, true, `${method}: ${JSON.stringify(error)}`);
-      return payload;
-    };
+    const { ask } = world;
     const enabled = (await ask('plugins.enable', { id: 'grabber' })).plugin;
     assert.deepEqual(
       enabled.registrations.filter(({ accepted }: { accepted: boolean }) => !accepted),

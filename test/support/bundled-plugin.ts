@@ -2,12 +2,8 @@
 import assert from 'node:assert/strict';
 import type { JsonValue } from '@tenon/protocol';
 import { type Conversation, type ConversationOptions, openConversation } from './conversation.ts';
-import type { Frame } from './raw-client.ts';
 
 export interface PluginTalk extends Conversation {
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every method
-  ask(method: string, params?: object): Promise<any>;
-  refused(method: string, params?: object): Promise<NonNullable<Frame['error']>>;
   /** The reply to a slash command. */
   type(sessionKey: string, text: string): Promise<string>;
   // biome-ignore lint/suspicious/noExplicitAny: each action answers in its own way
@@ -18,32 +14,22 @@ export interface PluginTalk extends Conversation {
 
 export async function openWithPlugin(id: string, options: ConversationOptions & { readonly config?: string } = {}): Promise<PluginTalk> {
   const talk = await openConversation(options);
-  const asking = {
-    async ask(method: string, params: object = {}) {
-      const { ok, payload, error } = await talk.admin.request(method, params);
-      assert.equal(ok, true, `${method}: ${JSON.stringify(error)}`);
-      return payload;
-    },
-    async refused(method: string, params: object = {}) {
-      const { ok, error } = await talk.admin.request(method, params);
-      assert.equal(ok, false, `${method} was not refused`);
-      return error!;
-    },
-    type: async (sessionKey: string, text: string) => (await asking.ask('commands.run', { sessionKey, text })).reply as string,
+  const own = {
+    type: async (sessionKey: string, text: string) => (await talk.ask('commands.run', { sessionKey, text })).reply as string,
     press: (sessionKey: string, actionId: string, payload?: JsonValue) =>
-      asking.ask('plugins.sessionAction', { pluginId: id, actionId, sessionKey, ...(payload === undefined ? {} : { payload }) }),
+      talk.ask('plugins.sessionAction', { pluginId: id, actionId, sessionKey, ...(payload === undefined ? {} : { payload }) }),
     async shown(sessionKey: string) {
-      const { session } = await asking.ask('sessions.get', { key: sessionKey });
+      const { session } = await talk.ask('sessions.get', { key: sessionKey });
       return session.pluginExtensions?.find(({ pluginId }: { pluginId: string }) => pluginId === id)?.value;
     },
   };
-  const { plugin } = await asking.ask('plugins.get', { id });
-  if (plugin.state !== 'loaded') await asking.ask('plugins.enable', { id });
-  const { plugin: loaded } = await asking.ask('plugins.get', { id });
+  const { plugin } = await talk.ask('plugins.get', { id });
+  if (plugin.state !== 'loaded') await talk.ask('plugins.enable', { id });
+  const { plugin: loaded } = await talk.ask('plugins.get', { id });
   assert.deepEqual([loaded.state, loaded.origin], ['loaded', 'bundled'], loaded.reason);
   assert.deepEqual(
     loaded.registrations.filter(({ accepted }: { accepted: boolean }) => !accepted),
     [],
   );
-  return { ...talk, ...asking };
+  return { ...talk, ...own };
 }

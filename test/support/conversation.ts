@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Approval, Entry, Run, RunEnd } from '@tenon/protocol';
 import { type GatewayProcess, startGatewayProcess, type StartOptions } from './gateway.ts';
 import { type ChatMessage, type ModelServer, type ServerStep, startModelServer } from './model-server.ts';
-import { connectRaw, type RawClient } from './raw-client.ts';
+import { connectRaw, type Frame, type RawClient } from './raw-client.ts';
 
 export const MODEL_KEY = 'sk-canary-41d7a9c05b';
 
@@ -31,6 +31,11 @@ export interface Conversation extends AsyncDisposable {
   readonly admin: RawClient;
   /** The real path of the workspace of an agent. */
   workspace(agentId?: string): string;
+  /** What a method answers the operator. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every method
+  ask(method: string, params?: object): Promise<any>;
+  /** The error of a method that must refuse the operator. */
+  refused(method: string, params?: object): Promise<NonNullable<Frame['error']>>;
   /** Sends a message; gives the id of its run. */
   send(message: string, more?: Record<string, unknown>): Promise<string>;
   ended(runId: string): Promise<Ended>;
@@ -94,6 +99,16 @@ export async function openConversation(options: ConversationOptions = {}): Promi
       const folder = join(gateway.home, 'workspaces', agentId);
       mkdirSync(folder, { recursive: true });
       return realpathSync(folder);
+    },
+    async ask(method, params = {}) {
+      const { ok, payload, error } = await admin.request(method, params);
+      assert.equal(ok, true, `${method}: ${JSON.stringify(error)}`);
+      return payload;
+    },
+    async refused(method, params = {}) {
+      const { ok, error } = await admin.request(method, params);
+      assert.equal(ok, false, `${method} was not refused`);
+      return error!;
     },
     send,
     ended,

@@ -2,8 +2,8 @@
 // a plugin of a test notes, the test reads: both sides know the same list.
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DEFAULT_CHANNEL, type EventPayload, type RunStream } from '@tenon/protocol';
-import type { OutgoingDelivery } from '@tenon/plugin-sdk';
+import type { OutgoingDelivery, RegisterApi } from '@tenon/plugin-sdk';
+import { DEFAULT_CHANNEL, type EventPayload, GatewayError, type RunStream } from '@tenon/protocol';
 import { pino } from 'pino';
 import { createCallCounts } from '../../packages/gateway/src/host/call-counts.ts';
 import { createPluginCaller, type PluginFailure } from '../../packages/gateway/src/host/call-plugin.ts';
@@ -21,6 +21,10 @@ import type { Store } from '../../packages/gateway/src/store/store.ts';
 import { openWorld } from './stores.ts';
 
 export const SESSION = 'agent:main:one';
+/** In `register`: state of its own. */
+export const EXTENSION = `api.registerSessionExtension({ namespace: 'box', description: 'A box' });`;
+/** In `register`: hands the api to the test, see `lastApi`. */
+export const KEEP = `note(api);`;
 
 export interface PluginSource {
   readonly id: string;
@@ -62,6 +66,16 @@ export default definePluginEntry({ id: '${id}', register(api) { ${register} }, $
 
 /** Enough for what tests keep, and little enough to reach. */
 const QUOTAS = { sessionBytes: 40_000_000, totalBytes: 60_000_000 };
+
+/** The api that a plugin of the test noted last. */
+export function lastApi({ notes }: Pick<HostWorld, 'notes'>): RegisterApi {
+  return notes.findLast((note) => typeof note === 'object' && note !== null && 'lifecycle' in note) as RegisterApi;
+}
+
+/** For `assert.rejects`. */
+export function isGatewayError(code: string, text: RegExp) {
+  return (error: unknown) => error instanceof GatewayError && error.code === code && text.test(error.message);
+}
 
 export interface HostWorld extends AsyncDisposable {
   readonly home: string;
