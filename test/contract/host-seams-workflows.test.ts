@@ -136,7 +136,7 @@ test('a lock: what a policy allows follows the state of the session, call by cal
 });
 
 // monitor: schedule, heartbeat text, run context, cleanup
-test('a monitor: it speaks in heartbeats, counts in a run, is told of the end of a session, and of schedules it hears why not', async () => {
+test('a monitor: it speaks in heartbeats, counts in a run, is told of the end of a session, and hears why it may schedule nothing', async () => {
   verifies('seed1:prompt-hooks', 'seams:W7', 'seams:W15');
   const counted: unknown[] = [];
   const ended: unknown[] = [];
@@ -162,7 +162,7 @@ test('a monitor: it speaks in heartbeats, counts in a run, is told of the end of
   };
   const calls = { calls: [{ name: 'note' }, { name: 'note' }] };
   await using host = await open(register, {
-    grants: [...hooks, 'conversation.read', 'prompt.inject', 'turns.schedule'],
+    grants: [...hooks, 'conversation.read', 'prompt.inject'],
     tools: { note: { risk: 'read', run: () => 'noted' } },
     model: [calls, 'first', 'second'],
   });
@@ -175,7 +175,7 @@ test('a monitor: it speaks in heartbeats, counts in a run, is told of the end of
   assert.doesNotMatch(host.requests.at(-1)!.messages.at(-1)!.text, /build/, 'a turn of a person is none');
   assert.deepEqual(counted, [2, undefined], 'each run has its own');
   const outcome = await api!.session.workflow.scheduleSessionTurn({ sessionKey, message: 'wake up', delayMs: 1 });
-  assert.equal(!outcome.ok && outcome.reason, 'unavailable');
+  assert.equal(!outcome.ok && outcome.reason, 'not-granted');
   await host.call('sessions.delete', { key: sessionKey });
   await host.settled();
   assert.deepEqual(ended, [['delete', sessionKey]]);
