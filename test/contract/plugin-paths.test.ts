@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { hookNames, hookNeeds } from '@tenon/protocol';
+import { hookNames, hookNeeds, limits } from '@tenon/protocol';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { temporaryHome } from '../support/gateway.ts';
 import { writePlugin } from '../support/plugins.ts';
@@ -58,6 +58,15 @@ const later = `
   api.on('after_tool_call_persist', (event) => void order.push(event.toolCallId));
   api.registerGatewayMethod({ name: 'seen', scope: 'operator.read', handler: () => [...order] });
 `;
+// Goes on at the end of every turn of one session, which would never end.
+const eager = `
+  const answers = [];
+  api.on('agent_end', async ({ sessionKey }) => {
+    if (!sessionKey.endsWith(':eager')) return;
+    answers.push(await api.session.workflow.continueAgent({ sessionKey, force: true }));
+  });
+  api.registerGatewayMethod({ name: 'answers', scope: 'operator.read', handler: () => JSON.parse(JSON.stringify(answers)) });
+`;
 
 before(async () => {
   const grants = ['tools.register', 'policy.tools', 'commands.register', 'turns.start', 'gateway.methods'];
@@ -66,8 +75,9 @@ before(async () => {
   writePlugin(place, { id: 'watcher', grants: [...grants, ...needs], register: watcher });
   const persist = ['hooks.observe:before_tool_call_persist', 'hooks.observe:after_tool_call_persist', 'gateway.methods'];
   writePlugin(place, { id: 'zlater', grants: persist, register: later });
+  writePlugin(place, { id: 'eager', grants: [...hookNeeds('agent_end'), 'turns.start', 'gateway.methods'], register: eager });
   world = await openConversation({ home, plugins: true });
-  for (const id of ['watcher', 'zlater']) {
+  for (const id of ['watcher', 'zlater', 'eager']) {
     const { plugin } = await ask('plugins.enable', { id });
     assert.deepEqual(
       plugin.registrations.filter(({ accepted }: { accepted: boolean }) => !accepted),
@@ -292,4 +302,22 @@ test('a tool knows its run and the turns that its plugin has asked for; an actio
   gate.resolve();
   await world.ended(children.open[0]!.runId);
   assert.deepEqual((await look()).result.open, []);
+});
+
+test('a plugin that goes on at the end of every turn is refused with the reason limit', async () => {
+  verifies('compat:C4');
+  const most = limits.pluginTurns.value;
+  world.server.next(...Array.from({ length: most + 1 }, () => ({ text: 'Done.' })));
+  await world.ended(await world.send('Hi', { sessionKey: 'agent:main:eager' }));
+  for (;;) {
+    const answers = (await ask('plugin.eager.answers')) as { ok: boolean; reason?: string; message?: string }[];
+    if (answers.length <= most) continue;
+    assert.deepEqual(
+      answers.map(({ ok }) => ok),
+      [...Array.from({ length: most }, () => true), false],
+    );
+    assert.equal(answers.at(-1)?.reason, 'limit');
+    assert.match(answers.at(-1)?.message ?? '', /send a message/);
+    return;
+  }
 });

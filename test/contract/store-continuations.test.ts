@@ -1,7 +1,7 @@
 // Turns that begin without a message, on both engines: whether one does is decided in the commit that gives the reason for
 // it, so that a gateway that dies in between has both or neither; and they begin by themselves only so often.
 import assert from 'node:assert/strict';
-import { GatewayError } from '@tenon/protocol';
+import { GatewayError, limits } from '@tenon/protocol';
 import type { WakeWish } from '../../packages/gateway/src/store/continuations.ts';
 import type { WriteArgs } from '../../packages/gateway/src/store/operations.ts';
 import type { Store } from '../../packages/gateway/src/store/store.ts';
@@ -131,6 +131,44 @@ onBothEngines('a plugin goes on once: with what waits, or forced, and with the t
   assert.deepEqual(await go('c6', true), { runId: 'c6' }, 'one that runs is not the one that was asked for');
   await assert.rejects(store.write('runs.continue', { key: 'agent:main:none', wish: asked('x'), force: true, at }), { code: 'NOT_FOUND' });
 });
+
+onBothEngines(
+  'a plugin that goes on at the end of each turn is refused in the end, until a person or a schedule asks',
+  async ({ store }) => {
+    verifies('compat:C4');
+    await create(store);
+    const most = limits.pluginTurns.value;
+    const go = (runId: string, more: { asked?: boolean } = {}) =>
+      store.write('runs.continue', { key, wish: { ...asked(runId), ...more }, force: true, at });
+    const answer = async (runId: string) => {
+      await store.write('runs.begin', beginning(runId));
+      await store.write('runs.append', answered(runId));
+      await store.write('runs.end', { key, runId, end: completed, at });
+    };
+    const alone = async (name: string) => {
+      for (let n = 0; n < most; n++) {
+        const { runId } = await go(`${name}-${n}`);
+        await answer(runId!);
+      }
+      await assert.rejects(go(`${name}-more`), { code: 'CONFLICT', details: { code: 'PLUGIN_TURNS' } });
+      assert.deepEqual(await waiting(store), [], 'nothing of it is left');
+    };
+    await alone('first');
+    await store.write('runs.continue', { key, wish: { ...asked('other'), pluginId: 'other' }, force: true, at }).then(
+      () => assert.fail('the limit is one of the session, not of each plugin'),
+      (error: unknown) => assert.ok(error instanceof GatewayError && error.code === 'CONFLICT'),
+    );
+    await store.write('runs.accept', message('r1'));
+    await answer('r1');
+    await alone('after-a-message');
+    await go('pressed', { asked: true });
+    await answer('pressed');
+    await alone('after-a-button');
+    await store.write('runs.accept', { ...message('due'), trigger: 'schedule' });
+    await answer('due');
+    await alone('after-a-schedule');
+  },
+);
 
 onBothEngines('what an action has looked at binds all of it: state, word, injections, turn and answer', async ({ store }) => {
   verifies('R07', 'seams:W1', 'seams:W14');

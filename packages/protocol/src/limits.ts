@@ -94,6 +94,11 @@ export const limits = {
   pluginStateBytes: { value: 262_144, unit: 'bytes', summary: 'One value that a plugin keeps in a session, as JSON.' },
   pluginStateTotalBytes: { value: 16_777_216, unit: 'bytes', summary: 'All that one plugin keeps in one session.' },
   pluginInjections: { value: 32, unit: 'count', summary: 'What one plugin has queued for the next turn of one session.' },
+  pluginTurns: {
+    value: 16,
+    unit: 'count',
+    summary: 'Turns that plugins begin in one session by `continueAgent`, after the last one that a person or a schedule asked for.',
+  },
   pluginGrants: { value: 512, unit: 'count', summary: 'Grants that one plugin holds.' },
   pluginConfigBytes: { value: 262_144, unit: 'bytes', summary: 'The configuration of one plugin, as JSON.' },
   traceSessions: { value: 16, unit: 'count', summary: 'Sessions whose plugins are recorded, or have been and can still be read.' },

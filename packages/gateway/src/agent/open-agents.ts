@@ -296,7 +296,7 @@ export function openAgents(options: AgentOptions): AgentParts {
       },
       askPerson: (question, signal) => askPerson(question, signal, { store, clock, approvals, maxWaitMs: settings['approvals.expireMs'] }),
       schedules: createTurnSchedules({ store, clock }),
-      continueAgent: (request) => continueAgent(request, { store, clock, turns, nameOf: (id) => plugins?.get(id)?.name ?? id }),
+      continueAgent: (request) => continueAgent(request, { store, clock, log, turns, nameOf: (id) => plugins?.get(id)?.name ?? id }),
     },
     usePlugins(opened) {
       plugins = opened;

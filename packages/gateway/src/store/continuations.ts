@@ -1,10 +1,10 @@
 // Turns that begin without a message of a person: a plugin asked for one, or what plugins have queued waits in a session where
 // nothing runs. Whether one is begun is decided in the commit that gives the reason for it (an action, the end of a turn), so
 // that a gateway that dies in between has either both or neither.
-import type { RunEnd } from '@tenon/protocol';
+import { limits, type RunEnd } from '@tenon/protocol';
 import { acceptRun, endRun, handleRun } from './runs.ts';
 import { requireSession, type SessionRow } from './session-row.ts';
-import { all, type Dialect, joinSql, one, type Operation, type Sql, sql } from './sql.ts';
+import { all, type Dialect, joinSql, one, type Operation, refuse, type Sql, sql } from './sql.ts';
 
 export interface ContinuationWish {
   readonly runId: string;
@@ -28,11 +28,12 @@ export interface Woken {
   readonly held?: string;
 }
 
-/** What a run is kept with that nobody's message began; see `depthOf`. */
+/** What a run is kept with that nobody's message began; see `turnsAlone`. */
 const BY_WAKE = { by: 'wake' } as const;
 const BY_CLIENT = { by: 'client' } as const;
 /** Runs that are looked at for the last one that a person asked for. */
 const MAX_LOOKED_AT = 200;
+const MAX_ALONE = limits.pluginTurns.value;
 
 /** One turn: where one that the plugin has asked for waits already, that is the one. Those of several plugins are told together. */
 export function* continueIn(session: SessionRow, wish: ContinuationWish, at: number, dialect: Dialect): Operation<{ runId: string }> {
@@ -41,6 +42,11 @@ export function* continueIn(session: SessionRow, wish: ContinuationWish, at: num
     where session_key = ${session.key} and state = 'queued' and origin = 'plugin' and principal = ${principalOf(wish.pluginId)}
     order by ord limit 1`);
   if (waiting) return { runId: waiting.run_id };
+  // Otherwise a plugin that goes on at the end of each turn would do so for ever, and a person would pay for it.
+  if (!wish.asked && (yield* turnsAlone(session.key)).all >= MAX_ALONE) {
+    const why = `plugins have begun ${MAX_ALONE} turns since the last one that a person or a schedule asked for`;
+    refuse('CONFLICT', `The agent of session "${session.key}" does not go on: ${why}; send a message`, { code: 'PLUGIN_TURNS' });
+  }
   const { run } = yield* acceptRun(runOf(session.key, wish, wish.asked ? BY_CLIENT : {}, at), dialect);
   return { runId: run.runId };
 }
@@ -72,7 +78,7 @@ export function* wakeIn(session: SessionRow, wish: WakeWish, at: number, dialect
     where session_key = ${key} and run_id is null and (expires_at is null or expires_at >= ${at}) and plugin_id in (${idsOf(wish)})
     order by priority desc, created_at, ord limit 1`);
   if (!waits) return {};
-  if (wish.depth !== undefined && (yield* depthOf(key)) >= wish.depth) return { held: waits.plugin_id };
+  if (wish.depth !== undefined && (yield* turnsAlone(key)).woken >= wish.depth) return { held: waits.plugin_id };
   const { pluginName = waits.plugin_id } = wish.wakers.find(({ pluginId }) => pluginId === waits.plugin_id) ?? {};
   const { run } = yield* acceptRun(
     runOf(key, { runId: wish.runId, pluginId: waits.plugin_id, pluginName }, wish.depth === undefined ? BY_CLIENT : BY_WAKE, at),
@@ -141,17 +147,18 @@ function* wakeAfter(args: { key: string; end: RunEnd; wake?: WakeWish; at: numbe
   return wake && isWell(end) ? yield* wakeIn(yield* requireSession(key, dialect), wake, at, dialect) : {};
 }
 
-/** Turns that began by themselves since the last one that a person asked for. Those that a plugin asked for neither count nor end the row. */
-function* depthOf(key: string): Operation<number> {
+/** Turns since the last one that a person or a schedule asked for: those that plugins began, and of them those that began by themselves. */
+function* turnsAlone(key: string): Operation<{ all: number; woken: number }> {
   const rows = yield* all<{ origin: string; options: string }>(sql`
     select origin, options from runs where session_key = ${key} order by ord desc limit ${MAX_LOOKED_AT}`);
-  let depth = 0;
+  const count = { all: 0, woken: 0 };
   for (const { origin, options } of rows) {
     const { by } = JSON.parse(options) as { by?: string };
     if (origin !== 'plugin' || by === BY_CLIENT.by) break;
-    if (by === BY_WAKE.by) depth++;
+    count.all++;
+    if (by === BY_WAKE.by) count.woken++;
   }
-  return depth;
+  return count;
 }
 
 function isWell({ kind }: RunEnd): boolean {
