@@ -105,6 +105,20 @@ const fixed: readonly FigureRow[] = [
   },
 ];
 
+const JOBS = '100,000 jobs that run once and 10,000 cron jobs';
+
+const schedules: readonly FigureRow[] = [
+  {
+    id: 'schedule.memory',
+    what: `resident memory, idle, ${JOBS}`,
+    unit: 'MB',
+    limitIs: 'a gateway without jobs',
+    budget: ratio(1.2),
+  },
+  { id: 'schedule.tick', what: `what one look costs, ${JOBS}`, unit: 'µs', limitIs: 'the same without jobs' },
+  { id: 'schedule.lag', what: 'from when a job is due to when it was taken on, p99, beside them', unit: 'ms', budget: atMost(1_000) },
+];
+
 /** How many plugins take part in the hook that is measured. */
 export const HOOK_PLUGINS = [0, 1, 20] as const;
 const HOOK_MICROSECONDS = { 0: 0.2, 1: 2, 20: 40 } as const;
@@ -207,7 +221,7 @@ export function figureRows(sizes: readonly number[]): readonly FigureRow[] {
     ...sizes.flatMap((size) => bySize(engine, size)),
     ...flatness(engine, sizes),
   ]);
-  return [...fixed, ...turns, ...plugins, ...fanOut, ...sized];
+  return [...fixed, ...turns, ...plugins, ...schedules, ...fanOut, ...sized];
 }
 
 /** 1000000 → 1M, 10000 → 10k. */

@@ -13,6 +13,7 @@ import { memory } from './figures/memory.ts';
 import { patch } from './figures/patch.ts';
 import { plugins } from './figures/plugins.ts';
 import { restart } from './figures/restart.ts';
+import { schedules } from './figures/schedules.ts';
 import { sessions } from './figures/sessions.ts';
 import { size } from './figures/size.ts';
 import { start } from './figures/start.ts';
@@ -21,7 +22,7 @@ import { createProgress } from './progress.ts';
 import { judge, type Report, type ReportedFigure, toMarkdown, toTable } from './report.ts';
 import { createWorld, type Engine, type Group, type Plan } from './world.ts';
 
-const groups: readonly Group[] = [size, start, memory, connect, health, patch, sessions, fanOut, restart, turn, plugins, page];
+const groups: readonly Group[] = [size, start, memory, connect, health, patch, sessions, fanOut, restart, turn, plugins, schedules, page];
 
 const usage = `Usage: npm run bench -- [names…] [options]
 
