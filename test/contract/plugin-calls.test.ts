@@ -27,6 +27,7 @@ function open() {
     get: (id) => ({ name: id }),
     holds: (_, grant) => held.has(grant),
     stateOf: () => undefined,
+    missingGuard: () => undefined,
     openRuns: async () => [],
   };
   const add = (plugin: string, kind: 'tool' | 'toolPolicy' | 'eventSubscription', item: unknown) => {

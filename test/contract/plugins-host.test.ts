@@ -431,15 +431,19 @@ test('a reload that fails leaves neither the old load nor half of the new one', 
   assert.equal((await host.enable('one', { by })).state, 'loaded');
 });
 
-test('a folder that is gone takes its plugin with it at the next reload', async () => {
+test('a folder that is gone takes its plugin with it at the next reload, and says so until it is switched off', async () => {
   await using world = await openHostWorld();
   const folder = writePlugin(world.place, { id: 'one', register: EXTENSION });
   const host = await world.open();
   await host.enable('one', { by });
   rmSync(folder, { recursive: true });
   await host.reload(undefined, { by });
-  assert.equal(host.get('one'), undefined);
+  const { state, enabled, reason } = host.get('one')!;
+  assert.deepEqual([state, enabled], ['rejected', true]);
+  assert.match(reason ?? '', /its folder is not there/);
   assert.deepEqual(host.registry.all('sessionExtension'), []);
+  assert.equal((await host.disable('one', { by })).enabled, false);
+  assert.equal(host.get('one'), undefined);
 });
 
 test('a configuration that would take its schema for ever is refused in time', async () => {

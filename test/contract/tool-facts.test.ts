@@ -136,6 +136,7 @@ function open(hookRegistry: HookRegistry = createHookRegistry()) {
     get: (id) => ({ name: id }),
     holds: () => true,
     stateOf: () => undefined,
+    missingGuard: () => undefined,
     openRuns: async () => [],
   };
   const hooks = createHookRunner({ registry: hookRegistry, caller, clock, metrics, reportConflict });

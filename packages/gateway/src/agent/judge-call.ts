@@ -76,6 +76,8 @@ export function faultOf(tool: Tool, args: JsonObject): string | undefined {
 
 function judge(turn: Turn, tool: Tool, place: ToolPlace, args: JsonObject, approval?: PolicyApproval): Judgement | Promise<Judgement> {
   const { plugins, reportConflict } = turn.deps;
+  const guard = plugins?.missingGuard('tool_policy');
+  if (guard) return { kind: 'denied', plugin: guard.plugin, reason: guard.reason };
   if (!plugins || policiesFor(tool, plugins).length === 0) return { kind: 'passed', args, by: [], ...(approval ? { approval } : {}) };
   return judgeByPolicies({ tool, args, place, signal: turn.control.waits, approval, reportConflict }, plugins);
 }

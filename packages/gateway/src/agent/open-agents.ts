@@ -141,6 +141,7 @@ export function openAgents(options: AgentOptions): AgentParts {
     clock,
     metrics,
     stateOf: (plugin, sessionKey) => plugins?.stateOf(plugin, sessionKey),
+    missingGuard: (name) => plugins?.missingGuard(name),
     reportConflict,
   });
   let followers: EventFollowers | undefined;

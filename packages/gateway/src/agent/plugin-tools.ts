@@ -7,6 +7,7 @@ import { placed, type Answer, type PluginCaller } from '../host/call-plugin.ts';
 import type { ContributionRegistry, RegisteredItem } from '../host/contribution-registry.ts';
 import { compileSchema } from '../host/json-schema.ts';
 import type { OwnRun } from '../host/own-runs.ts';
+import type { Guarded, MissingGuard } from '../host/plugin-guards.ts';
 import { NOTHING_KEPT, type ReadState, type StateOf } from '../host/own-state.ts';
 import { copyPlain } from '../host/plain-data.ts';
 import { takeJson } from '../host/plugin-json.ts';
@@ -23,6 +24,8 @@ export interface PluginParts {
   get(plugin: string): { readonly name: string } | undefined;
   /** Whether the operator has granted it, now. */
   holds(plugin: string, grant: string): boolean;
+  /** A plugin that is meant to guard this and is not loaded. */
+  missingGuard(guarded: Guarded): MissingGuard | undefined;
   /** What the plugin keeps in the session, as it is now; undefined where it keeps nothing in any. */
   readonly stateOf: StateOf;
   /** Turns of this session that the plugin has asked for and that have not ended. */

@@ -14,7 +14,7 @@ import { freezeDeep } from './plain-data.ts';
 import { configFault } from './plugin-config.ts';
 import { createPluginFaults } from './plugin-faults.ts';
 import type { PluginHost, PluginHostOptions, PluginInfo } from './plugin-host.ts';
-import { isGuard } from './plugin-guards.ts';
+import { findMissingGuards, isGuard, type MissingGuard } from './plugin-guards.ts';
 import { createPluginIncidents } from './plugin-incidents.ts';
 import { createCleanUp } from './plugin-cleanup.ts';
 import { createPluginLoads } from './plugin-loads.ts';
@@ -31,6 +31,8 @@ const isEnd = ({ event, payload }: StoredEvent) => event === 'chat' && payload.i
 const MAX_FORGET_STEPS = 10_000;
 const MAX_OWNERS = 4_096;
 
+const GONE = 'it is switched on, and its folder is not there: put it back, or switch it off';
+
 export async function openPlugins(options: PluginHostOptions): Promise<PluginHost> {
   const { store, clock, log, hookRegistry, caller, counts, safe = false } = options;
   const uid = 'uid' in options ? options.uid : process.getuid?.();
@@ -44,6 +46,9 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
   /** Whose generation it was: a stack names no more than that. */
   const owners = new Map<number, string>();
   const incidents = createPluginIncidents(clock);
+  let missing: readonly MissingGuard[] = [];
+  /** Switched on by the operator, whatever became of them. */
+  let wanted = new Set<string>();
   let isClosed = false;
   const { activity } = options;
   const blocks = createBlocks({
@@ -69,6 +74,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     watchdog: blocks.watchdog,
   });
   const shown = (plugin: Known): PluginInfo => infoOf(plugin, counts, incidents);
+  const shownUnfit = (unfit: NotFit): PluginInfo => ({ ...infoOfRejected(unfit), enabled: wanted.has(unfit.id) });
   const faults = createPluginFaults({
     clock,
     log,
@@ -124,7 +130,11 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> =>
     lanes.run('plugins', async () => {
       if (isClosed) throw new GatewayError('UNAVAILABLE', 'The gateway is stopping');
-      return work();
+      try {
+        return await work();
+      } finally {
+        await lookForGuards();
+      }
     });
 
   function find(id: string): Known {
@@ -152,6 +162,10 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
       known.set(id, plugin);
     }
     const there = new Set(discovered.found.map(({ manifest }) => manifest.id));
+    const seen = new Set([...there, ...rejected.map(({ id }) => id)]);
+    const gone = settings.filter(({ pluginId, enabled }) => enabled && !seen.has(pluginId));
+    rejected = [...rejected, ...gone.map(({ pluginId: id }): NotFit => ({ id, origin: 'path', folder: '', reason: GONE }))];
+    wanted = new Set(settings.flatMap(({ pluginId, enabled }) => (enabled ? [pluginId] : [])));
     for (const [id, plugin] of known) {
       if (there.has(id)) continue;
       await unload(plugin, 'restart');
@@ -185,6 +199,29 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     plugin.load?.dropWithout(plugin.granted);
   }
 
+  /** One that is switched on and cannot be used: that it is wanted is taken back. */
+  async function disableUnfit(id: string, by: string): Promise<PluginInfo> {
+    const unfit = rejected.find((each) => each.id === id);
+    if (!unfit) return shown(find(id));
+    await store.write('plugins.setEnabled', { pluginId: id, enabled: false, by, at: clock.now() });
+    await forgetState(id, by);
+    wanted.delete(id);
+    rejected = rejected.filter((each) => each.reason !== GONE || wanted.has(each.id));
+    changed();
+    return { ...infoOfRejected(unfit), enabled: false };
+  }
+
+  /** Without plugins at all, nobody guards anything, and that is what the operator asked for. */
+  async function lookForGuards(): Promise<void> {
+    if (safe) return;
+    missing = await findMissingGuards(store, (id) => ({
+      isLoaded: known.get(id)?.load !== undefined,
+      reason: known.get(id)?.reason ?? rejected.find((each) => each.id === id)?.reason,
+    }));
+    for (const { plugin, reason } of missing)
+      log.error({ plugin, reason }, 'a plugin that guards something is not loaded: what it guards is refused');
+  }
+
   function sorted(): Known[] {
     return [...known.values()].sort((a, b) => (a.found.manifest.id < b.found.manifest.id ? -1 : 1));
   }
@@ -212,6 +249,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
   for (const plugin of sorted()) if (!plugin.enabled) await forgetState(plugin.found.manifest.id, 'gateway');
   for (const id of options.onAtFirst ?? []) await switchOnAtFirst(id);
   for (const plugin of sorted()) await bring(plugin);
+  await lookForGuards();
   blocks.recall(known);
   generation++;
   void deliverer.resume();
@@ -226,12 +264,12 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     get generation() {
       return generation;
     },
-    list: () => [...sorted().map(shown), ...rejected.map(infoOfRejected)],
+    list: () => [...sorted().map(shown), ...rejected.map(shownUnfit)],
     get(id) {
       const plugin = known.get(id);
       if (plugin) return shown(plugin);
       const unfit = rejected.find((each) => each.id === id);
-      return unfit && infoOfRejected(unfit);
+      return unfit && shownUnfit(unfit);
     },
     enable: (id, { by, grants }) =>
       inTurn(async () => {
@@ -248,7 +286,8 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
       }),
     disable: (id, { by }) =>
       inTurn(async () => {
-        const plugin = find(id);
+        const plugin = known.get(id);
+        if (!plugin) return disableUnfit(id, by);
         await store.write('plugins.setEnabled', { pluginId: id, enabled: false, by, at: clock.now() });
         plugin.enabled = false;
         blocks.seen(id);
@@ -320,6 +359,10 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         changed();
         return shown(plugin);
       }),
+    get missingGuards() {
+      return missing;
+    },
+    missingGuard: (guarded) => missing.find(({ guards }) => guards.has(guarded)),
     holds: (plugin, grant) => known.get(plugin)?.load?.holds(grant) ?? false,
     stateOf: ownStates.of,
     openRuns: (plugin, sessionKey) => openRunsOf(store, plugin, sessionKey),

@@ -13,6 +13,7 @@ import type { PluginCaller } from './call-plugin.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
 import type { Found } from './discover.ts';
 import type { HookRegistry } from './hook-registry.ts';
+import type { Guarded, MissingGuard } from './plugin-guards.ts';
 import type { OwnRun } from './own-runs.ts';
 import type { StateOf } from './own-state.ts';
 import type { OwnEvent } from './plugin-api.ts';
@@ -90,6 +91,9 @@ export interface PluginHost {
   revoke(id: string, grants: readonly string[], options: By): Promise<PluginInfo>;
   /** Null: as if nobody had set it up. */
   setConfig(id: string, config: JsonObject | null, options: By): Promise<PluginInfo>;
+  /** A plugin that is meant to guard this and is not loaded: what it guards is refused. */
+  missingGuard(guarded: Guarded): MissingGuard | undefined;
+  readonly missingGuards: readonly MissingGuard[];
   /** Whether the plugin is loaded and holds the grant now. */
   holds(plugin: string, grant: string): boolean;
   /** What the plugin keeps in this session, as it is now; undefined where it keeps nothing in any. Frozen. */

@@ -87,6 +87,8 @@ export interface HookRunnerDeps {
   /** What plugins keep in sessions; without it, handlers read nothing. */
   readonly stateOf?: StateOf;
   readonly reportConflict?: ReportConflict;
+  /** A plugin that guards this hook and is not loaded. */
+  readonly missingGuard?: (name: HookName) => { readonly plugin: string; readonly reason: string } | undefined;
 }
 
 type AnyEvent = HookEvent<HookName>;
@@ -94,7 +96,7 @@ type AnyOutcome = HookDone<HookName> | HookRefused<HookName> | HookClaimed<HookN
 
 const NOBODY: readonly string[] = Object.freeze([]);
 
-export function createHookRunner({ registry, caller, clock, metrics, stateOf, reportConflict }: HookRunnerDeps): HookRunner {
+export function createHookRunner({ registry, caller, clock, metrics, stateOf, reportConflict, missingGuard }: HookRunnerDeps): HookRunner {
   const lanes = createObserverLanes({ clock, metrics, fail: caller.fail });
   const accepts = new Map<HookName, Accept<object | undefined>>();
   const { trace } = caller;
@@ -266,6 +268,8 @@ export function createHookRunner({ registry, caller, clock, metrics, stateOf, re
   }
 
   function run(name: HookName, event: AnyEvent, options: HookOptions = {}): AnyOutcome | Promise<AnyOutcome> {
+    const guard = missingGuard?.(name);
+    if (guard) return { kind: 'refused', plugin: guard.plugin, reason: guard.reason };
     const handlers = matched(name, registry.handlers(name), event);
     if (handlers.length === 0) return { kind: 'done', event, by: NOBODY, failed: NOBODY };
     const row = hookRow(name);
@@ -277,7 +281,7 @@ export function createHookRunner({ registry, caller, clock, metrics, stateOf, re
   }
 
   return {
-    has: (name) => registry.handlers(name).length > 0,
+    has: (name) => registry.handlers(name).length > 0 || missingGuard?.(name) !== undefined,
     // The row says how this hook can end, and a test holds each merge to it.
     run: <Name extends HookName>(name: Name, event: HookInput<Name>, options?: HookOptions) =>
       run(name, event as unknown as AnyEvent, options) as HookOutcome<Name> | Promise<HookOutcome<Name>>,

@@ -28,7 +28,7 @@ export interface DoctorDeps {
   readonly warnings: readonly string[];
   readonly auditChain: () => Promise<{ ok: boolean; checked: number; reason?: string }>;
   /** Only in a gateway that runs. */
-  readonly plugins?: () => Pick<PluginHost, 'list' | 'check'>;
+  readonly plugins?: () => Pick<PluginHost, 'list' | 'check' | 'missingGuards'>;
 }
 
 type Findings = Finding[] | Promise<Finding[]>;
@@ -154,7 +154,7 @@ function ok(check: string, message: string): Finding {
 const incidentWords = { threw: 'threw', rejected: 'left a promise rejected', blocked: 'blocked the gateway' } as const;
 
 /** What keeps plugins from doing what people think they do: nothing that was refused stays unseen. */
-async function pluginFindings(host: Pick<PluginHost, 'list' | 'check'>): Promise<Finding[]> {
+async function pluginFindings(host: Pick<PluginHost, 'list' | 'check' | 'missingGuards'>): Promise<Finding[]> {
   const all = host.list();
   const warning = (message: string, remedy: string): Finding => ({ check: 'plugins', severity: 'warning', message, remedy });
   const findings = all.flatMap(({ id, state, reason, enabled, registrations, switchedOff, incidents, services }) => {
@@ -182,6 +182,10 @@ async function pluginFindings(host: Pick<PluginHost, 'list' | 'check'>): Promise
       ),
     ];
   });
+  for (const { plugin, reason } of host.missingGuards) {
+    const remedy = `tenon plugin inspect ${plugin}, or switch it off: tenon plugin disable ${plugin}`;
+    findings.push({ check: 'plugins', severity: 'error', message: `What plugin ${plugin} guards is refused: ${reason}`, remedy });
+  }
   for (const { plugin, id, ok: isWell, message } of await host.check()) {
     if (!isWell) findings.push(warning(`Plugin ${plugin}: ${id}: ${message}`, `tenon plugin inspect ${plugin}`));
   }
