@@ -14,6 +14,8 @@ const wordsOf: Readonly<Record<string, readonly string[]>> = {
   guardrails: ['guardrail', 'guardrails'],
   'plan-mode': ['plan', 'plans'],
   todo: ['todo', 'todos'],
+  // The channel of the page is a name of the protocol; it was there before the plugin.
+  webchat: [],
 };
 
 const host = /^packages\/(protocol|gateway|plugin-sdk|control-ui|client)\/src\//;
