@@ -2029,5 +2029,6 @@ type UserMessage = {
   role: 'user';
   content: (TextBlock | ImageBlock)[];
   attachments?: AttachmentRef[];
+  from?: string;
   timestamp: number;
 };

@@ -698,5 +698,6 @@ type UserMessage = {
   role: 'user';
   content: (TextBlock | ImageBlock)[];
   attachments?: AttachmentRef[];
+  from?: string;
   timestamp: number;
 };

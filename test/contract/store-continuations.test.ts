@@ -55,7 +55,10 @@ onBothEngines('the end of a turn wakes the session in the same commit, if someth
   assert.deepEqual(await waiting(store), ['after-r4']);
   const { run, principal } = (await store.read('runs.queued', { key })).runs[0]!;
   assert.deepEqual([run.trigger, principal], ['plugin', `plugin:${plugin}`]);
-  assert.equal((await store.read('sessions.get', { key })).session.status, 'queued');
+  const { entries } = await store.write('runs.begin', beginning('after-r4'));
+  const [told] = entries.flatMap((entry) => (entry.type === 'message' && entry.message.role === 'user' ? [entry.message] : []));
+  assert.equal(told?.from, 'Plan', 'no person wrote it');
+  assert.match(JSON.stringify(told?.content), /No person wrote this: the plugin Plan asks/);
   const again = await store.write('runs.end', { key, runId: 'r4', end: completed, wake: wish('twice'), at });
   assert.deepEqual([again.ended, again.woken], [false, undefined], 'a run ends once, and wakes once');
 });

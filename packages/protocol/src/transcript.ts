@@ -100,6 +100,8 @@ export const UserMessage = Type.Object(
     content: Content,
     /** Files that were said with it; the model is told their names. */
     attachments: Type.Optional(Type.Array(AttachmentRef)),
+    /** The name of the plugin that began the turn: no person wrote it. */
+    from: Type.Optional(DisplayText),
     timestamp: Timestamp,
   },
   closed,

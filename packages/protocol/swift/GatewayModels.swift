@@ -5656,17 +5656,20 @@ public struct UserMessage: Codable, Hashable, Sendable {
     public let role: String
     public let content: [UserMessageContentItem]
     public let attachments: [AttachmentRef]?
+    public let from: String?
     public let timestamp: Int
 
     public init(
         role: String = "user",
         content: [UserMessageContentItem],
         attachments: [AttachmentRef]? = nil,
+        from: String? = nil,
         timestamp: Int
     ) {
         self.role = role
         self.content = content
         self.attachments = attachments
+        self.from = from
         self.timestamp = timestamp
     }
 }
@@ -9587,6 +9590,7 @@ public struct ChatEvent: Codable, Hashable, Sendable {
     public let kind: ChatEventKind
     public let runId: String?
     public let content: [ChatEventContentItem]?
+    public let from: String?
     public let entryId: String?
     public let entry: Entry?
     public let leafId: Nullable<String>?
@@ -9597,6 +9601,7 @@ public struct ChatEvent: Codable, Hashable, Sendable {
         kind: ChatEventKind,
         runId: String? = nil,
         content: [ChatEventContentItem]? = nil,
+        from: String? = nil,
         entryId: String? = nil,
         entry: Entry? = nil,
         leafId: Nullable<String>? = nil,
@@ -9606,6 +9611,7 @@ public struct ChatEvent: Codable, Hashable, Sendable {
         self.kind = kind
         self.runId = runId
         self.content = content
+        self.from = from
         self.entryId = entryId
         self.entry = entry
         self.leafId = leafId

@@ -91,6 +91,7 @@ function merged(live: LiveRun | undefined, run: Run, text: string | undefined): 
     state: run.state === 'queued' ? 'queued' : 'running',
     createdAt: run.createdAt,
     text: text ?? live?.text,
+    from: live?.from ?? (run.trigger === 'plugin' ? 'a plugin' : undefined),
     phase: live?.phase,
     segments: live?.segments ?? [],
     tools: live?.tools ?? new Map(),
@@ -134,7 +135,12 @@ export function withOlder(chat: ChatState, page: Pick<Result<'chat.history'>, 'e
 export function withChatEvent(chat: ChatState, event: EventPayload<'chat'>, now: number): ChatState {
   switch (event.kind) {
     case 'queued':
-      return withRun(chat, event.runId, now, (run) => ({ ...run, state: 'queued', text: contentText(event.content) ?? run.text }));
+      return withRun(chat, event.runId, now, (run) => ({
+        ...run,
+        state: 'queued',
+        text: contentText(event.content) ?? run.text,
+        from: event.from ?? run.from,
+      }));
     case 'started':
       return withRun(chat, event.runId, now, (run) => ({ ...run, state: 'running' }));
     case 'entry':

@@ -31,6 +31,8 @@ export interface LiveRun {
   readonly createdAt: number;
   /** What waits to be told. */
   readonly text?: string | undefined;
+  /** The plugin that asked for it, where no person did. */
+  readonly from?: string | undefined;
   readonly phase?: { readonly name: string; readonly detail?: string | undefined; readonly at: number } | undefined;
   readonly segments: readonly Segment[];
   readonly tools: ReadonlyMap<string, LiveTool>;

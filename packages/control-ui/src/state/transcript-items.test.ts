@@ -52,6 +52,14 @@ test('a message, its answer and its tool stand in the order in which they happen
   assert.deepEqual(tool?.kind === 'tool' && [tool.state, tool.output, tool.subject], ['done', 'out', '.']);
 });
 
+test('a turn that a plugin asked for is a note of the plugin, also while it waits', () => {
+  const asked = message({ role: 'user', content: [{ type: 'text', text: 'goes on' }], from: 'Desk', timestamp: 1 });
+  const shown = (chat: Partial<ChatState>) => itemsOf(chat).flatMap((item) => (item.kind === 'custom' ? [[item.from, item.text]] : []));
+  assert.deepEqual(shown({ entries: [asked] }), [['Desk', 'goes on']]);
+  const runs = new Map([['q', run({ runId: 'q', state: 'queued', text: 'goes on', from: 'Desk' })]]);
+  assert.deepEqual(shown({ entries: [user('hi')], runs }), [['Desk', 'goes on']]);
+});
+
 test('a tool says which plugin offers it; the rest is of the host', () => {
   const chat: ChatState = {
     ...emptyChat('agent:main:a'),

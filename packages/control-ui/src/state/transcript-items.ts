@@ -1,10 +1,10 @@
 // A conversation as the rows that are shown: pure, so that what a person sees can be tested without a browser. Entries
 // come first, then what runs say right now, then messages that wait.
-import type { Approval, AssistantMessage, Entry, EntryOf, RunEnd, ToolCallBlock, ToolResultMessage } from '@tenon/protocol';
+import type { Approval, AssistantMessage, Entry, EntryOf, RunEnd, ToolCallBlock, ToolResultMessage, UserMessage } from '@tenon/protocol';
 import type { ApprovalItem, AssistantItem, NoticeItem, ToolItem, TranscriptItem, UserItem } from '../chat/types.ts';
 import type { Deciding } from './app-state.ts';
 import type { ChatState, EndedRun, Outgoing } from './chat-state.ts';
-import { imagesOf, startOfDay, textOf, withBreaks, type ContentBlock } from './entry-content.ts';
+import { imagesOf, startOfDay, textOf, withBreaks } from './entry-content.ts';
 import type { LiveRun, LiveTool, Segment } from './live-run.ts';
 import { phaseWords, subjectOf, toolOutcome } from './tool-words.ts';
 
@@ -58,7 +58,7 @@ class Rows {
     this.#dayLine(entry.at, entry.id);
     switch (entry.type) {
       case 'message':
-        if (entry.message.role === 'user') this.#user(entry, entry.message.content);
+        if (entry.message.role === 'user') this.#user(entry, entry.message);
         else if (entry.message.role === 'assistant') this.#assistant(entry, entry.message);
         else this.#result(entry.message);
         break;
@@ -134,6 +134,7 @@ class Rows {
   queued(run: LiveRun): void {
     const own = this.#sources.chat.outgoing.find((each) => each.runId === run.runId);
     const text = run.text ?? own?.text ?? '';
+    if (run.from !== undefined) return this.#push({ kind: 'custom', key: `user:${run.runId}`, at: run.createdAt, from: run.from, text });
     this.#push({ kind: 'user', key: `user:${run.runId}`, author: YOU, at: run.createdAt, text, images: own?.images, state: 'queued' });
   }
 
@@ -148,8 +149,9 @@ class Rows {
     return this.#items;
   }
 
-  #user(entry: EntryOf<'message'>, content: readonly ContentBlock[]): void {
+  #user(entry: EntryOf<'message'>, { content, from }: UserMessage): void {
     const key = entry.runId === undefined ? entry.id : `user:${entry.runId}`;
+    if (from !== undefined) return this.#push({ kind: 'custom', key, at: entry.at, from, text: textOf(content), entryId: entry.id });
     this.#push({
       kind: 'user',
       key,

@@ -18,10 +18,14 @@ export function* announceQueued(
   sessionKey: string,
   runId: string,
   message: readonly (TextBlock | ImageBlock)[],
+  from: string | undefined,
   at: number,
 ): Operation<void> {
   const content = message.filter((block) => block.type === 'text');
-  yield* emitChat({ sessionKey, kind: 'queued', runId, ...(isSmall(content) ? { content } : {}) }, at);
+  yield* emitChat(
+    { sessionKey, kind: 'queued', runId, ...(isSmall(content) ? { content } : {}), ...(from === undefined ? {} : { from }) },
+    at,
+  );
 }
 
 function isSmall(value: unknown): boolean {

@@ -170,11 +170,11 @@ function runOf(key: string, wish: ContinuationWish, options: { by?: string }, at
     key,
     runId: wish.runId,
     // A conversation cannot end with the agent's own word: what is told says whose wish it is.
-    content: [{ type: 'text', text: `(${wish.pluginName}: go on.)` }],
+    content: [{ type: 'text', text: `(No person wrote this: the plugin ${wish.pluginName} asks the agent to go on.)` }],
     mode: 'collect',
     trigger: 'plugin',
     principal: principalOf(wish.pluginId),
-    options,
+    options: { ...options, plugin: wish.pluginName },
     at,
   };
 }

@@ -65,7 +65,7 @@ export function* acceptRun(
   if (args.attachments) yield* bindAttachments(args.attachments.handles, key, args.attachments.quotas);
   if (args.route) yield* setRoute(key, args.route, at);
   if (!known) yield* announce('create', toSession(session), at);
-  yield* announceQueued(key, runId, content, at);
+  yield* announceQueued(key, runId, content, pluginOf(args.options), at);
   yield* settleStatus(key, at);
   return { run: toRun(row), created: !known, busy: busy !== undefined };
 }
@@ -123,11 +123,16 @@ function* takeInjections(key: string, lead: RunRow, pluginIds: readonly string[]
 
 /** As it was accepted, or as plugins have left it. */
 function messageOf(run: RunRow, content = contentOf(run)): DraftOf {
-  const { attachments } = JSON.parse(run.options) as { attachments?: AttachmentRef[] };
-  return {
-    draft: { type: 'message', message: { role: 'user', content, ...(attachments ? { attachments } : {}), timestamp: run.created_at } },
-    runId: run.run_id,
-  };
+  const options = JSON.parse(run.options) as { attachments?: AttachmentRef[]; plugin?: string };
+  const { attachments } = options;
+  const from = pluginOf(options);
+  const also = { ...(attachments ? { attachments } : {}), ...(from === undefined ? {} : { from }) };
+  return { draft: { type: 'message', message: { role: 'user', content, ...also, timestamp: run.created_at } }, runId: run.run_id };
+}
+
+/** The name of the plugin that asked for a run. */
+function pluginOf({ plugin }: { readonly plugin?: unknown }): string | undefined {
+  return typeof plugin === 'string' && plugin !== '' ? plugin : undefined;
 }
 
 /** What a running turn adds. `calls` are those of the last draft, which then is a message of the assistant. */

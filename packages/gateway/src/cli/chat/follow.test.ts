@@ -211,6 +211,9 @@ test('messages from elsewhere are shown, those that were typed here are not, eac
   const [mine, again, other] = [user('mine'), user('mine'), user('other')];
   for (const entry of [mine, mine, other, again]) follower.chat(added(entry));
   assert.deepEqual(shown(), ['said other', 'said mine']);
+  follower.own('goes on');
+  follower.chat(added(message({ role: 'user', content: [{ type: 'text', text: 'goes on' }], from: 'Desk: ', timestamp: 0 })));
+  assert.deepEqual(shown(), ['said Desk: goes on'], 'what a plugin asked for is said to be of the plugin');
 });
 
 test('a command that was given elsewhere is shown with its answer', () => {

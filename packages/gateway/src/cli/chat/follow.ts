@@ -196,7 +196,7 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
       closePiece();
       for (const block of said.content) {
         const text = block.type === 'text' ? block.text : '[image]';
-        if (text !== '' && !isOwn(text)) show.said(text);
+        if (text !== '' && (said.from !== undefined || !isOwn(text))) show.said(text, said.from);
       }
     } else if (said.role === 'assistant') {
       for (const block of said.content) {
