@@ -305,6 +305,7 @@ export async function startGateway({
     await agents.wake.resume();
     const { scheduler } = agents;
     scheduler.start();
+    agents.heartbeat.start();
     agents.hooks.run('gateway_start', { port: running.port });
     registerGauges(metrics, { store, clock, health, connections, events: hub, startedAt });
 
@@ -324,6 +325,7 @@ export async function startGateway({
       draining = true;
       log.info({ reason }, 'stopping: draining');
       hub.publish('shutdown', { reason });
+      agents?.heartbeat.stop();
       agents?.hooks.run('gateway_stop', { reason });
       const spent = Promise.withResolvers<void>();
       hurry = spent.resolve;

@@ -199,6 +199,24 @@ export const settings = {
     default: 0,
     takesEffect: 'restart',
   },
+  'heartbeat.everyMs': {
+    summary: 'How often each agent that has a HEARTBEAT.md looks around by itself. 0: never.',
+    schema: Type.Union([Type.Literal(0), Type.Integer({ minimum: 60_000, maximum: 604_800_000 })]),
+    default: 0,
+    takesEffect: 'restart',
+  },
+  'heartbeat.hours': {
+    summary: 'Only between these times of the day, such as 08:00-22:00. Empty: always.',
+    schema: Type.String({ pattern: '^(([01]\\d|2[0-3]):[0-5]\\d-([01]\\d|2[0-3]):[0-5]\\d)?$' }),
+    default: '',
+    takesEffect: 'restart',
+  },
+  'heartbeat.tz': {
+    summary: 'The time zone of these times, such as Europe/Berlin. Empty: that of the gateway.',
+    schema: Type.String({ maxLength: 64 }),
+    default: '',
+    takesEffect: 'restart',
+  },
   'approvals.expireMs': {
     summary: 'A question that nobody answers for this long is denied.',
     schema: Type.Integer({ minimum: 1_000, maximum: 604_800_000 }),

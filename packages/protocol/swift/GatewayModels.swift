@@ -8875,6 +8875,39 @@ public struct CronResumeResult: Codable, Hashable, Sendable {
     }
 }
 
+/// `heartbeat.wake`: Let an agent look around now, as its HEARTBEAT.md says, also outside of the active hours.
+public struct HeartbeatWakeParams: Codable, Hashable, Sendable {
+    public let agentId: OwnerId?
+    public let idempotencyKey: String?
+
+    public init(
+        agentId: OwnerId? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.agentId = agentId
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct HeartbeatWakeResult: Codable, Hashable, Sendable {
+    public let begun: Bool
+    public let runId: String?
+    public let sessionKey: SessionKey?
+    public let reason: String?
+
+    public init(
+        begun: Bool,
+        runId: String? = nil,
+        sessionKey: SessionKey? = nil,
+        reason: String? = nil
+    ) {
+        self.begun = begun
+        self.runId = runId
+        self.sessionKey = sessionKey
+        self.reason = reason
+    }
+}
+
 /// `cron.history`: What became of each time that a job was due, latest first; without a job, of all jobs.
 public struct CronHistoryParams: Codable, Hashable, Sendable {
     public let limit: Int?
@@ -10446,6 +10479,12 @@ public enum GatewayMethods {
         public typealias Params = CronResumeParams
         public typealias Result = CronResumeResult
         public static let name = "cron.resume"
+    }
+    /// Let an agent look around now, as its HEARTBEAT.md says, also outside of the active hours.
+    public enum HeartbeatWake: GatewayMethod {
+        public typealias Params = HeartbeatWakeParams
+        public typealias Result = HeartbeatWakeResult
+        public static let name = "heartbeat.wake"
     }
     /// What became of each time that a job was due, latest first; without a job, of all jobs.
     public enum CronHistory: GatewayMethod {

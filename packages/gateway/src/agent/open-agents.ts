@@ -28,6 +28,7 @@ import type { CommandDeps } from './commands.ts';
 import { type Composer, createComposer } from './composer.ts';
 import { continueAgent } from './continue-agent.ts';
 import { createEventFollowers, type EventFollowers } from './follow-events.ts';
+import { createHeartbeat, type Heartbeat } from './heartbeat.ts';
 import { injectorsOf, type PluginParts, pluginTools } from './plugin-tools.ts';
 import { askPerson } from './plugin-questions.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
@@ -81,6 +82,7 @@ export interface AgentParts {
   readonly turns: TurnQueue;
   readonly wake: Wake;
   readonly scheduler: Scheduler;
+  readonly heartbeat: Heartbeat;
   readonly composer: Composer;
   readonly transcripts: Transcripts;
   readonly commands: CommandDeps;
@@ -202,6 +204,7 @@ export function openAgents(options: AgentOptions): AgentParts {
     accepted: (key) => turns.accepted(key),
   });
   const scheduler = createScheduler({ store, clock, log, metrics, accepted: (key) => turns.accepted(key) });
+  const heartbeat = createHeartbeat({ store, clock, log, agents, turns, settings, home });
   const turnDeps = {
     store,
     clock,
@@ -262,6 +265,7 @@ export function openAgents(options: AgentOptions): AgentParts {
     turns,
     wake,
     scheduler,
+    heartbeat,
     composer,
     transcripts,
     commands: {
@@ -309,10 +313,13 @@ export function openAgents(options: AgentOptions): AgentParts {
       turns.committed(batch);
       trace.committed(batch);
       scheduler.committed(batch);
+      heartbeat.committed(batch);
     },
     async close() {
       approvals.close();
+      heartbeat.stop();
       await scheduler.stop();
+      await heartbeat.settled();
       // Turns that the stop has no time for are cut off before their programs are: they leave behind that they were at work.
       const overdue = Promise.withResolvers<void>();
       const timer = clock.after(CLOSE_BUDGET_MS, overdue.resolve);

@@ -30,6 +30,7 @@ import { deviceRevoke } from './commands/device-revoke.ts';
 import { doctor } from './commands/doctor.ts';
 import { events } from './commands/events.ts';
 import { health } from './commands/health.ts';
+import { heartbeatWake } from './commands/heartbeat-wake.ts';
 import { logs } from './commands/logs.ts';
 import { modelLs } from './commands/model-ls.ts';
 import { modelProbe } from './commands/model-probe.ts';
@@ -114,6 +115,7 @@ export const commands: readonly CommandSpec[] = [
   cronPause,
   cronResume,
   cronHistory,
+  heartbeatWake,
   agentLs,
   modelLs,
   modelProbe,
@@ -159,6 +161,7 @@ export const groups: Readonly<Record<string, string>> = {
   approve: 'What waits for your answer: list, show, allow, deny',
   session: 'Conversations: list, show, make, change, delete',
   cron: 'Work at a later time: list, add, change, pause, run now, and what became of it',
+  heartbeat: 'What agents do by themselves: wake one',
   agent: 'The agents',
   model: 'The models: list, try',
   tool: 'The tools of the agents',

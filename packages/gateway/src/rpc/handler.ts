@@ -28,6 +28,7 @@ export interface Services
     | 'allTools'
     | 'turns'
     | 'wake'
+    | 'heartbeat'
     | 'composer'
     | 'transcripts'
     | 'commands'

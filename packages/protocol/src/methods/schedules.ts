@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { limits } from '../limits.ts';
-import { SessionKey, Timestamp } from '../names.ts';
+import { OwnerId, SessionKey, Timestamp } from '../names.ts';
 import {
   Job,
   JobId,
@@ -17,6 +17,7 @@ import {
   Schedule,
   ScheduleWish,
 } from '../schedule.ts';
+import { RunId } from '../transcript.ts';
 import { read, write } from './row.ts';
 
 const closed = { additionalProperties: false };
@@ -108,6 +109,21 @@ export const scheduleMethods = {
     scope: 'operator.write',
     params: { id: JobId },
     result: JobResult,
+  }),
+  'heartbeat.wake': write({
+    summary: 'Let an agent look around now, as its HEARTBEAT.md says, also outside of the active hours.',
+    scope: 'operator.write',
+    params: { agentId: Type.Optional(OwnerId) },
+    /** Without a run, `reason` says why not. */
+    result: Type.Object(
+      {
+        begun: Type.Boolean(),
+        runId: Type.Optional(RunId),
+        sessionKey: Type.Optional(SessionKey),
+        reason: Type.Optional(Type.String()),
+      },
+      closed,
+    ),
   }),
   'cron.history': read({
     summary: 'What became of each time that a job was due, latest first; without a job, of all jobs.',

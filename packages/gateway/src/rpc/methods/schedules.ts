@@ -1,4 +1,4 @@
-import { GatewayError, type JobSession, type ScheduleWish } from '@tenon/protocol';
+import { DEFAULT_AGENT_ID, GatewayError, type JobSession, type ScheduleWish } from '@tenon/protocol';
 import { nextAfter, takeSchedule } from '../../agent/schedule-times.ts';
 import { newJobId, nameOf, newRunOf, rulesOf } from '../../agent/job-wishes.ts';
 import type { Handlers, RequestContext } from '../handler.ts';
@@ -73,6 +73,8 @@ export const scheduleHandlers = {
       if (begun.occurrence.state === 'running') context.turns.accepted(run.key);
       return begun;
     }),
+
+  'heartbeat.wake': ({ agentId = DEFAULT_AGENT_ID }, { commitAnswer, heartbeat }) => commitAnswer(() => heartbeat.wake(agentId)),
 } satisfies Partial<Handlers>;
 
 function take(wish: ScheduleWish, now: number) {

@@ -1,0 +1,189 @@
+// Heartbeats: every so often each agent that has a prompt file for it looks around, in a session of its own. An answer that is
+// exactly HEARTBEAT_OK leaves nothing behind: the session goes back to where it was. Whatever else it says stays.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GatewayError, type Settings } from '@tenon/protocol';
+import type { Clock, Timer } from '../kernel/clock.ts';
+import { randomId } from '../kernel/ids.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Store } from '../store/store.ts';
+import type { StoredEvent } from '../store/stream.ts';
+import type { Agent, AgentBook } from './agents.ts';
+import { textOf } from './prompt.ts';
+import { hostZone, isTimeZone } from './schedule-times.ts';
+import type { Turns } from './service.ts';
+
+export const HEARTBEAT_FILE = 'HEARTBEAT.md';
+export const QUIET_ANSWER = 'HEARTBEAT_OK';
+const LONGEST_WAIT_MS = 60_000;
+const MAX_PROMPT_CHARS = 32_768;
+/** Entries that one heartbeat may have left and still be taken back. */
+const MAX_ENTRIES = 200;
+
+export interface HeartbeatDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly agents: AgentBook;
+  readonly turns: Pick<Turns, 'accepted'>;
+  readonly settings: Pick<Settings, 'heartbeat.everyMs' | 'heartbeat.hours' | 'heartbeat.tz'>;
+  readonly home: string;
+}
+
+export type Beat =
+  | { readonly begun: true; readonly runId: string; readonly sessionKey: string }
+  | { readonly begun: false; readonly reason: string };
+
+const NOT_ENDED: Beat = { begun: false, reason: 'the one before has not ended' };
+
+export interface Heartbeat {
+  start(): void;
+  /** Now, also outside of the active hours. */
+  wake(agentId: string): Promise<Beat>;
+  /** From the store, after the commit. */
+  committed(batch: readonly StoredEvent[]): void;
+  /** Resolves when quiet answers that it knows of are gone. */
+  settled(): Promise<void>;
+  stop(): void;
+}
+
+export function heartbeatKey(agentId: string): string {
+  return `agent:${agentId}:heartbeat`;
+}
+
+export function createHeartbeat({ store, clock, log, agents, turns, settings, home }: HeartbeatDeps): Heartbeat {
+  const everyMs = settings['heartbeat.everyMs'];
+  /** One of each agent at most. */
+  const running = new Map<string, string>();
+  const tidying = new Set<Promise<void>>();
+  let timer: Timer | undefined;
+  let nextAt = 0;
+  let isOn = false;
+
+  function wait(): void {
+    if (!isOn) return;
+    timer = clock.after(Math.max(0, Math.min(nextAt - clock.now(), LONGEST_WAIT_MS)), look);
+  }
+
+  function look(): void {
+    const now = clock.now();
+    // A clock that was set back must not make it wait for longer than it would.
+    if (nextAt - now > everyMs) nextAt = now + everyMs;
+    if (now >= nextAt) {
+      nextAt = now + everyMs;
+      if (isWithin(settings['heartbeat.hours'], settings['heartbeat.tz'], now)) for (const agent of agents.list()) void beatAndTell(agent);
+    }
+    wait();
+  }
+
+  async function beatAndTell(agent: Agent): Promise<void> {
+    try {
+      const beat = await begin(agent);
+      if (!beat.begun) log.debug({ agentId: agent.id, reason: beat.reason }, 'no heartbeat');
+    } catch (error) {
+      log.error({ error, agentId: agent.id }, 'a heartbeat could not begin');
+    }
+  }
+
+  async function begin(agent: Agent): Promise<Beat> {
+    const prompt = promptOf(agent, home);
+    if (prompt === undefined) return { begun: false, reason: `there is no ${HEARTBEAT_FILE} in ${agent.workspace} or ${home}` };
+    const sessionKey = heartbeatKey(agent.id);
+    if ([...running.values()].includes(sessionKey)) return NOT_ENDED;
+    const runId = `h${randomId()}`;
+    running.set(runId, sessionKey);
+    try {
+      // One of a former life, or what somebody has said there.
+      const { runs } = await store.read('runs.openIn', { key: sessionKey });
+      if (runs.length > 0) return forget(runId);
+      await store.write('runs.accept', {
+        ...{ key: sessionKey, runId, content: [{ type: 'text' as const, text: prompt }], mode: 'followup' as const },
+        ...{ trigger: 'heartbeat' as const, principal: 'gateway', options: {}, title: 'Heartbeat', at: clock.now() },
+      });
+    } catch (error) {
+      forget(runId);
+      throw error;
+    }
+    turns.accepted(sessionKey);
+    return { begun: true, runId, sessionKey };
+  }
+
+  function forget(runId: string): Beat {
+    running.delete(runId);
+    return NOT_ENDED;
+  }
+
+  /** Contract: must not throw. */
+  async function tidy(runId: string, key: string): Promise<void> {
+    try {
+      const { entries } = await store.read('entries.path', { key, limit: MAX_ENTRIES });
+      const first = entries.findIndex((entry) => 'runId' in entry && entry.runId === runId);
+      const last = entries.at(-1);
+      const isQuiet = last?.type === 'message' && last.message.role === 'assistant' && textOf(last.message.content).trim() === QUIET_ANSWER;
+      const isOwn = first !== -1 && entries.slice(first).every((entry) => !('runId' in entry) || entry.runId === runId);
+      if (isQuiet && isOwn) await store.write('entries.move', { key, leafId: entries[first]!.parentId, at: clock.now() });
+    } catch (error) {
+      log.warn({ error, runId }, 'a quiet heartbeat could not be taken back');
+    }
+  }
+
+  return {
+    start() {
+      if (isOn || everyMs === 0) return;
+      isOn = true;
+      nextAt = clock.now() + everyMs;
+      wait();
+    },
+    async wake(agentId) {
+      const agent = agents.get(agentId);
+      if (!agent) throw new GatewayError('NOT_FOUND', `Cannot find agent "${agentId}"; agents.list says which there are`);
+      return begin(agent);
+    },
+    committed(batch) {
+      if (running.size === 0) return;
+      for (const { event, payload } of batch) {
+        if (event !== 'chat' || !payload.includes('"ended"')) continue;
+        const { kind, runId } = JSON.parse(payload) as { kind: string; runId?: string };
+        const key = kind === 'ended' && runId !== undefined ? running.get(runId) : undefined;
+        if (runId === undefined || key === undefined) continue;
+        running.delete(runId);
+        const work = tidy(runId, key).finally(() => tidying.delete(work));
+        tidying.add(work);
+      }
+    },
+    async settled() {
+      await Promise.all(tidying);
+    },
+    stop() {
+      isOn = false;
+      timer?.cancel();
+    },
+  };
+}
+
+/** Of the workspace of the agent, else of the home folder; undefined where there is none or it says nothing. */
+function promptOf(agent: Agent, home: string): string | undefined {
+  for (const folder of [agent.workspace, home]) {
+    try {
+      const text = readFileSync(join(folder, HEARTBEAT_FILE), 'utf8').trim();
+      if (text !== '') return text.slice(0, MAX_PROMPT_CHARS);
+    } catch {
+      // There is none here, or it cannot be read: the next place may have one.
+    }
+  }
+  return undefined;
+}
+
+/** `08:00-22:00`, in the time zone; over midnight where the end is before the beginning. Empty: always. */
+export function isWithin(hours: string, tz: string, now: number): boolean {
+  const [, fromHour, fromMinute, toHour, toMinute] = /^(\d\d):(\d\d)-(\d\d):(\d\d)$/.exec(hours) ?? [];
+  if (fromHour === undefined) return true;
+  const zone = tz !== '' && isTimeZone(tz) ? tz : hostZone();
+  const parts = new Intl.DateTimeFormat('en-GB', { timeZone: zone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).formatToParts(
+    now,
+  );
+  const read = (type: string) => Number(parts.find((part) => part.type === type)?.value);
+  const at = read('hour') * 60 + read('minute');
+  const [from, to] = [Number(fromHour) * 60 + Number(fromMinute), Number(toHour) * 60 + Number(toMinute)];
+  return from <= to ? at >= from && at < to : at >= from || at < to;
+}
