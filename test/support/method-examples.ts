@@ -112,7 +112,7 @@ export const examples: Examples = {
   'cron.run': async (world) => ({ id: await newJob(world) }),
   'cron.pause': async (world) => ({ id: await newJob(world) }),
   'cron.resume': async (world) => ({ id: await newJob(world) }),
-  'heartbeat.wake': () => ({ agentId: 'main' }),
+  'heartbeat.wake': ({ next }) => (next() % 2 === 0 ? { agentId: 'main' } : {}),
   'cron.history': () => ({ limit: 5 }),
   'attachments.begin': ({ next }) => ({ name: `note-${next()}.txt`, bytes: 5 }),
   'attachments.chunk': async (world) => ({ uploadId: await newUpload(world), offset: 0, data: 'aGVs' }),
