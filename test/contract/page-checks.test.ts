@@ -48,6 +48,8 @@ const TEXTS = [
   'https://example.org',
   'tools.register',
   '/plan',
+  '0 9 * * *',
+  'Europe/Berlin',
   '',
 ];
 

@@ -1,6 +1,6 @@
 // The rules of a job as they are typed: `--on-miss 2h`, `--retry 3:30s`.
 import type { Job, OnMiss } from '@tenon/protocol';
-import { usageError } from '../failure.ts';
+import { quoted, usageError } from '../failure.ts';
 import { BadValue } from '../spec.ts';
 import { parseDuration, parseInteger } from '../values.ts';
 
@@ -29,7 +29,7 @@ function read<Value>(label: string, given: string, parse: (text: string) => Valu
   try {
     return parse(given);
   } catch (error) {
-    if (error instanceof BadValue) throw usageError(`${label} cannot be ${JSON.stringify(given)}; it must be ${error.message}`);
+    if (error instanceof BadValue) throw usageError(`${label} cannot be ${quoted(given)}; it must be ${error.message}`);
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 // Jobs and what became of them, as people read them: the time, why something was missed, and which job is meant.
 import type { Job, Occurrence, Schedule, ScheduleWish } from '@tenon/protocol';
 import { relative, spell } from '../amounts.ts';
-import { usageError } from '../failure.ts';
+import { quoted, usageError } from '../failure.ts';
 import type { Output } from '../output.ts';
 import { renderPairs } from '../table.ts';
 import { choice, duration, text } from '../values.ts';
@@ -117,6 +117,6 @@ export function wishOf({ at, in: delayMs, every: everyMs, cron, tz }: When): Sch
 
 function parseTime(given: string): number {
   const time = Date.parse(given);
-  if (Number.isNaN(time)) throw usageError(`--at cannot be ${JSON.stringify(given)}; it must be a date and time such as 2030-01-31T08:00`);
+  if (Number.isNaN(time)) throw usageError(`--at cannot be ${quoted(given)}; it must be a date and time such as 2030-01-31T08:00`);
   return time;
 }
