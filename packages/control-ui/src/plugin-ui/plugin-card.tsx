@@ -121,15 +121,31 @@ export function Buttons({ actions, pending, reason, small = false, onPress }: Bu
         key={`${action.label} ${index}`}
         look={index === primary ? 'primary' : action.style === 'danger' ? 'danger' : 'default'}
         small={small}
-        title={action.description === undefined ? undefined : visible(action.description)}
+        title={titleOf(action)}
         reason={why}
         onClick={() => onPress(action)}
       >
         {pending === action.label && <Icon name="spinner" size={14} className="turning" />}
         <bdi>{visible(action.label)}</bdi>
+        <SentCommand command={action.command} />
       </Button>
     );
   });
+}
+
+/** What a control sends in the person's name, whatever its label says. */
+export function SentCommand({ command }: { readonly command: string | undefined }): ReactNode {
+  if (command === undefined) return null;
+  return (
+    <code className="plugin-command">
+      <bdi>{visible(command)}</bdi>
+    </code>
+  );
+}
+
+export function titleOf({ command, description }: Pick<Control, 'command' | 'description'>): string | undefined {
+  if (command !== undefined) return `Sends ${visible(command)}`;
+  return description === undefined ? undefined : visible(description);
 }
 
 /** Errors at once, the rest when there is a pause. */

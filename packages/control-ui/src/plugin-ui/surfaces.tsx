@@ -10,7 +10,7 @@ import { IconButton } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { ActionForm } from './action-form.tsx';
 import { withoutRequired } from './follow.ts';
-import { Buttons, type CardProps, Guarded, nameOf, PluginCard, SaidLine, usePressReason } from './plugin-card.tsx';
+import { Buttons, type CardProps, Guarded, nameOf, PluginCard, SaidLine, SentCommand, titleOf, usePressReason } from './plugin-card.tsx';
 import { type Control, type Pressing, usePress } from './use-press.ts';
 import './plugin-ui.later.css';
 
@@ -125,6 +125,7 @@ function Chip({ descriptor, sessionKey }: CardProps): ReactNode {
             // biome-ignore lint/suspicious/noArrayIndexKey: the position is what an option is known by
             <option key={index} value={String(index)} disabled={option.action.unavailable !== undefined}>
               {visible(option.label)}
+              {option.action.command === undefined ? '' : ` (${visible(option.action.command)})`}
             </option>
           ))}
         </select>
@@ -146,6 +147,7 @@ function Chip({ descriptor, sessionKey }: CardProps): ReactNode {
             key={index}
             type="button"
             className="chat-button chat-button-small"
+            title={titleOf(action)}
             aria-disabled={reason !== undefined || action.unavailable !== undefined || pressing.pending !== undefined}
             onClick={() => {
               if (reason === undefined && action.unavailable === undefined) pressing.press(action);
@@ -157,6 +159,7 @@ function Chip({ descriptor, sessionKey }: CardProps): ReactNode {
               className={pressing.pending === action.label ? 'turning' : ''}
             />
             <bdi>{visible(action.label)}</bdi>
+            <SentCommand command={action.command} />
             {index === 0 && words !== '' && <span className="plugin-hint">{visible(words)}</span>}
           </button>
         ))
@@ -194,12 +197,14 @@ function StatusPart({ descriptor, sessionKey }: CardProps): ReactNode {
           key={index}
           type="button"
           className="chat-link"
+          title={titleOf(action)}
           aria-disabled={reason !== undefined || action.unavailable !== undefined || pressing.pending !== undefined}
           onClick={() => {
             if (reason === undefined && action.unavailable === undefined) pressing.press(action);
           }}
         >
           {visible(action.label)}
+          <SentCommand command={action.command} />
         </button>
       ))}
       <AskElsewhere pressing={pressing} />

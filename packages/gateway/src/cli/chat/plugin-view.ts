@@ -64,7 +64,9 @@ export function createPluginReader(): (sources: PluginSources) => PluginsShown {
       if (action.unavailable !== undefined) return `    (${oneLine(action.label, WIDTH)}: ${oneLine(action.unavailable, WIDTH)})`;
       const control = numbered(name, pluginId, action);
       controls.push(control);
-      return `    /press ${control.number}  ${oneLine(control.label, WIDTH)}`;
+      // What it sends in the person's name, whatever its label says.
+      const sends = control.command === undefined ? '' : `  (sends ${oneLine(control.command, WIDTH)})`;
+      return `    /press ${control.number}  ${oneLine(control.label, WIDTH)}${sends}`;
     };
     for (const descriptor of inOrder(descriptors)) {
       const { pluginId, id, label, surface, activeWhen } = descriptor;
