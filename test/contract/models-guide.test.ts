@@ -24,7 +24,8 @@ test('every tenon.toml in the guide of models can be used', () => {
 
 test('the guide shows what the demo model can do, and the defaults of each provider', () => {
   for (const { name, example } of demoKinds) assert.ok(guide.includes(`| ${name} | ${example} |`), name);
-  for (const { name, example, tool } of demoTasks) assert.ok(guide.includes(`| ${name} | ${example} | \`${tool}\` |`), name);
+  for (const { name, example, tool } of demoTasks)
+    assert.ok(guide.includes(`| ${name} | ${example} | ${tool === undefined ? 'as named' : `\`${tool}\``} |`), name);
   for (const [provider, { keyEnv, contextWindow }] of Object.entries(providerDefaults)) {
     assert.ok(guide.includes(`${contextWindow} (\`${provider}\`)`), provider);
     if (keyEnv) assert.ok(guide.includes(`\`${keyEnv}\``), provider);

@@ -111,7 +111,7 @@ export const demoKinds: readonly DemoKind[] = [
     example: 'How do plugins work?',
     matches: /\b(plugins?|extensions?|extend|hooks?)\b/i,
     answer: () =>
-      'Every step of a turn passes named hooks: before a tool runs, after it ran, when the prompt is put together, and so on. The table of hooks is part of this version and every turn goes through it. Loading plugins and extensions that answer these hooks is not part of this version yet.',
+      'A plugin adds tools, commands, panels and rules, and answers named hooks: before a tool runs, when the prompt is put together, and so on. None runs before you enable it and grant what it asks for: `tenon plugin ls` lists those that were found, `tenon plugin enable <id>` asks you. What a plugin offers as a tool I can call when you say so: `Call <tool> {"field": "value"}`.',
   },
   {
     name: 'Our conversation so far',

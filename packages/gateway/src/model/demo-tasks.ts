@@ -1,11 +1,12 @@
-// What the demo model really does when it is asked to: four tasks, each a tool call, and what it says about the result.
-import type { JsonObject, ToolResultMessage } from '@tenon/protocol';
+// What the demo model really does when it is asked to: five tasks, each a tool call, and what it says about the result.
+import { parseJson, type JsonObject, type ToolResultMessage } from '@tenon/protocol';
 import { plural, quote, textOf } from './demo-kinds.ts';
 
 export interface DemoTask {
   readonly name: string;
   readonly example: string;
-  readonly tool: string;
+  /** Without it, the person names the tool. */
+  readonly tool?: string;
   /** The arguments of the call, or undefined when the text asks for something else. */
   read(text: string): JsonObject | undefined;
   /** In words, after it went well. */
@@ -13,6 +14,9 @@ export interface DemoTask {
 }
 
 const POLITE = /^(?:please[, ]+)?(?:(?:can|could|would|will) you (?:please )?)?/i;
+
+/** A tool by its name, of whoever offers it: so that what a plugin brings can be tried. */
+const CALL = /^call(?: the)?(?: tool)?\s+[`"']?(?<tool>[\w.-]{1,128})[`"']?\s*(?:with\s*)?(?<args>\{.*\})?\s*\.?$/is;
 
 export const demoTasks: readonly DemoTask[] = [
   {
@@ -80,15 +84,29 @@ export const demoTasks: readonly DemoTask[] = [
     },
     tell: ({ path }, output) => (output === '' ? `\`${path}\` is empty.` : `\`${path}\` says:\n\n${fenced(output)}`),
   },
+  {
+    name: 'Call any tool',
+    example: 'Call ls {"path": "."}',
+    read: (text) => (CALL.test(text) ? {} : undefined),
+    tell: (_, output) => fenced(output),
+  },
 ];
 
-export function findTask(text: string): { task: DemoTask; args: JsonObject } | undefined {
+/** Which tool is to be called, and with what; `wrong` says why it cannot be. */
+export function findTask(text: string): { readonly tool: string; readonly args: JsonObject; readonly wrong?: string } | undefined {
   const plain = text.trim().replace(POLITE, '');
   for (const task of demoTasks) {
     const args = task.read(plain);
-    if (args) return { task, args };
+    if (args) return task.tool === undefined ? namedCall(plain) : { tool: task.tool, args };
   }
   return undefined;
+}
+
+function namedCall(text: string): ReturnType<typeof findTask> {
+  const { tool = '', args = '{}' } = CALL.exec(text)?.groups ?? {};
+  const parsed = parseJson(args);
+  if (parsed.ok) return { tool, args: parsed.value as JsonObject };
+  return { tool, args: {}, wrong: `What stands after \`${tool}\` is no JSON object (${parsed.fault.reason}).` };
 }
 
 /** After the tool has answered. */

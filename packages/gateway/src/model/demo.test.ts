@@ -62,7 +62,7 @@ const expected: Readonly<Record<string, RegExp>> = {
   'How the gateway is': /running for 1 hour and 1 minute at http:\/\/127\.0\.0\.1:18789/,
   'Approvals and permissions': /`ask`: reading goes ahead[\s\S]*1 question waiting/,
   Tools: /4 tools[\s\S]*`exec`: Does exec\./,
-  'Plugins and extensions': /not part of this version yet/,
+  'Plugins and extensions': /None runs before you enable it/,
   'Our conversation so far': /first thing you said/,
   'The time': /2023-11-14 22:13 UTC/,
 };
@@ -109,6 +109,9 @@ const tasks: readonly [string, string, JsonObject][] = [
   ['Write a note called Shopping: milk', 'write', { path: 'notes/shopping.md', content: 'milk\n' }],
   ['write a note about ../../etc/passwd', 'write', { path: 'notes/etc-passwd.md', content: '../../etc/passwd\n' }],
   ['Run uname -a', 'exec', { command: 'uname -a' }],
+  ['Call ls {"path": "src"}', 'ls', { path: 'src' }],
+  ['please call the tool `read` with {"path": "a.md"}', 'read', { path: 'a.md' }],
+  ['call ls', 'ls', {}],
   ['please run the command `ls | wc -l`', 'exec', { command: 'ls | wc -l' }],
 ];
 for (const [text, tool, args] of tasks) {
@@ -119,7 +122,16 @@ for (const [text, tool, args] of tasks) {
   });
 }
 
-for (const text of ['run', 'read', 'write a note', 'I want to run away', 'show me how plugins work', 'note']) {
+for (const text of [
+  'run',
+  'read',
+  'write a note',
+  'I want to run away',
+  'show me how plugins work',
+  'note',
+  'call me later',
+  'Call ls {"path": }',
+]) {
   test(`"${text}" calls nothing`, async () => assert.equal(callOf(await ask([user(text)])), undefined));
 }
 
@@ -137,6 +149,13 @@ test('without the tool it says so', async () => {
   const message = await ask([user('Run uname -a')], { tools: [] });
   assert.equal(callOf(message), undefined);
   assert.match(said(message), /`exec`[\s\S]*do not have it/);
+});
+
+test('arguments that are no JSON are said to be so, and a turn that a plugin asked for is answered with what it told', async () => {
+  assert.match(said(await ask([user('Call ls {"path": }')])), /What stands after `ls` is no JSON object/);
+  const texts = ['The door is open.', '(No person wrote this: the plugin Desk asks the agent to go on.)'];
+  const message: Message = { role: 'user', content: texts.map((text) => ({ type: 'text', text })), from: 'Desk', timestamp: 1 };
+  assert.equal(said(await ask([message])), 'I go on, because Desk asks for it. I was told:\n\n- The door is open.');
 });
 
 async function afterTool(text: string, output: string, isError = false): Promise<string> {

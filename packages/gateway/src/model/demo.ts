@@ -110,11 +110,12 @@ async function planAnswer({ messages, tools }: ModelRequest, { facts, models, no
   const texts = asked ? textsOf(asked).toReversed() : [];
   const found = firstOf(texts, findTask);
   if (found) {
-    const { task, args } = found;
-    if (!tools.some(({ name }) => name === task.tool))
-      return { text: `I would use the tool \`${task.tool}\` for that, but I do not have it here.` };
-    return { text: intent(task.tool, args), call: { tool: task.tool, args } };
+    const { tool, args, wrong } = found;
+    if (wrong !== undefined) return { text: wrong };
+    if (!tools.some(({ name }) => name === tool)) return { text: `I would use the tool \`${tool}\` for that, but I do not have it here.` };
+    return { text: intent(tool, args), call: { tool, args } };
   }
+  if (asked?.role === 'user' && asked.from !== undefined) return { text: goOn(asked.from, textsOf(asked)) };
   const kind = firstOf(texts, (each) => demoKinds.find(({ matches }) => matches.test(each)));
   return { text: kind ? kind.answer({ facts: await facts(), models: models(), tools, messages, now }) : help(text) };
 }
@@ -128,9 +129,15 @@ function firstOf<Found>(texts: readonly string[], find: (text: string) => Found 
 }
 
 function intent(tool: string, args: JsonObject): string {
-  const subject = String(args.command ?? args.path ?? '');
+  const subject = String(args.command ?? args.path ?? tool);
   const verbs: Readonly<Record<string, string>> = { ls: 'Looking into', read: 'Reading', write: 'Writing', exec: 'Running' };
   return `${verbs[tool] ?? 'Calling'} \`${quote(subject)}\`.`;
+}
+
+/** After a plugin has asked for the turn: what it told, in its own words. */
+function goOn(plugin: string, texts: readonly string[]): string {
+  const told = texts.filter((text) => text !== '' && !text.startsWith('(No person wrote this:')).map((text) => `- ${quote(text)}`);
+  return `I go on, because ${plugin} asks for it.${told.length === 0 ? '' : ` I was told:\n\n${told.join('\n')}`}`;
 }
 
 function help(text: string): string {
