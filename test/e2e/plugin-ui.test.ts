@@ -108,6 +108,12 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await panel.getByText('{"Turn":14').waitFor();
       assert.equal(await scrollsSideways(page), false, `${size}, with the panel`);
       await picture(page, `plugin-panel-${colorScheme}-${size}`);
+      if (size === 'wide') {
+        await page.setViewportSize({ width: 1280, height: 800 });
+        const edge = async (selector: string) => (await page.locator(selector).first().boundingBox())!.x;
+        await until('the text keeps a distance from the edge', async () => (await edge('.row')) - (await edge('.transcript')) >= 12);
+        await picture(page, `plugin-panel-${colorScheme}-1280`);
+      }
       assert.deepEqual(await accessibilityFaults(page), [], `${size}, with the panel`);
       if (size === 'phone') assert.deepEqual(await smallTargets(page, 24), []);
       assert.deepEqual(await mine.faults(), []);
@@ -211,7 +217,7 @@ test('a chip switches by an action and by a command, live in two pages, and make
   await chip(one.page).selectOption('Busy');
   await shows(one.page, 'Busy');
   await shows(two.page, 'Busy');
-  await chip(two.page).selectOption('Calm');
+  await chip(two.page).selectOption('Calm (/mood calm)');
   await shows(one.page, 'Calm');
   await one.page.getByText('The mood is calm').waitFor();
 
