@@ -77,6 +77,8 @@ test('what is not fit to be loaded is listed with the reason, and none of its co
   bad('big', { description: 'x'.repeat(300_000) });
   bad('trusts-itself', { enabled: true, trusted: true });
   bad('wrong-grant', { grants: ['everything.all'] });
+  bad('wrong-hook', { grants: ['hooks.intercept:before_tool_cal'] });
+  put(join(bad('wrong-json'), 'tenon.plugin.json'), '{\n  "id": "wrong-json",\n  "name" "Wrong"\n}\n');
   bad('bad-config', { configSchema: { $ref: 'file:///etc/passwd' } });
   bad('name', { id: 'Not An Id' });
   bad('kept', { id: 'gateway' });
@@ -100,6 +102,8 @@ test('what is not fit to be loaded is listed with the reason, and none of its co
     big: /bytes/,
     'trusts-itself': /unknown field/,
     'wrong-grant': /"everything\.all", which does not exist/,
+    'wrong-hook': /no hook "before_tool_cal" \(did you mean "before_tool_call"\?\)/,
+    'wrong-json': /not valid JSON at line 3, column 10/,
     'bad-config': /configSchema cannot be used/,
     name: /manifest\/id must be/,
     kept: /kept for the gateway/,

@@ -103,7 +103,7 @@ export { Verdict, type AnyMerge, type Merge } from './hooks/merge.ts';
 export { HOOK_PRIORITY_RANGE, HOOK_TIMEOUT_RANGE, hookContext, type HookEnd, type HookSpec } from './hooks/row.ts';
 export type { RetryCandidate } from './hooks/prompt.ts';
 export { ApprovalRequest, isProtectedEnvName } from './hooks/tools.ts';
-export { JsonValue, parseJson, type JsonFault, type ParsedJson } from './json.ts';
+export { JsonValue, parseJson, placeInText, type JsonFault, type ParsedJson } from './json.ts';
 export { isPluginPlace, pluginPlaceNames, pluginPlaces, type PluginPlaceName } from './plugin-places.ts';
 export { grantedFields, lateCallNames, lateCallRow, lateCalls, type GrantedCall, type LateCall } from './late-calls.ts';
 export { limits, type LimitName } from './limits.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { verifies } from '../../../test/support/verifies.ts';
-import { parseJson } from './json.ts';
+import { parseJson, placeInText } from './json.ts';
 import { limits } from './limits.ts';
 import { RESERVED_KEYS } from './names.ts';
 
@@ -196,5 +196,48 @@ test('no text makes it throw, and what it accepts JSON.parse accepts alike', () 
       else assert.ok(parsed.fault.reason !== '' && parsed.fault.offset >= 0 && parsed.fault.offset <= text.length);
     }),
     { seed, numRuns: 5_000 },
+  );
+});
+
+test('what is not JSON is refused where it goes wrong', () => {
+  const at = (text: string) => {
+    const parsed = parseJson(text);
+    assert.ok(!parsed.ok, text);
+    return parsed.fault.offset;
+  };
+  const wrong: readonly [text: string, offset: number][] = [
+    ['', 0],
+    ['  nul', 2],
+    ['{"a": }', 6],
+    ['{"a" 1}', 5],
+    ['{"a":1,}', 7],
+    ['[1 2]', 3],
+    ['[1,]', 3],
+    ['{a:1}', 1],
+    ['{"a":1} x', 8],
+    ['[01]', 1],
+    ['[1}', 2],
+    ['["a', 1],
+    ['["a\nb"]', 3],
+    ['{"a":[1,2', 9],
+    ['truex', 0],
+  ];
+  for (const [text, offset] of wrong) assert.equal(at(text), offset, text);
+  assert.equal(placeInText('{\n  "a": }', 9), 'line 2, column 8');
+});
+
+test('where a text goes wrong is inside it, and nothing before it is wrong', () => {
+  fc.assert(
+    fc.property(fc.json(), fc.nat(), fc.constantFrom('', ',', '}', ']', ':', '"', 'x', '1', ' '), (text, place, put) => {
+      const at = place % (text.length + 1);
+      const changed = text.slice(0, at) + put + text.slice(at + 1);
+      const parsed = parseJson(changed);
+      if (parsed.ok || parsed.fault.reason !== 'not valid JSON') return;
+      assert.ok(parsed.fault.offset >= 0 && parsed.fault.offset <= changed.length);
+      // What stands before it can still become JSON: with nothing after it, the fault is at the end.
+      const before = parseJson(changed.slice(0, parsed.fault.offset));
+      if (!before.ok && before.fault.reason === 'not valid JSON') assert.equal(before.fault.offset, parsed.fault.offset);
+    }),
+    { seed },
   );
 });

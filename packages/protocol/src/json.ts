@@ -43,7 +43,58 @@ export function parseJson(text: string, bounds: JsonBounds = DEFAULT_BOUNDS): Pa
   try {
     return { ok: true, value: JSON.parse(text) as JsonValue };
   } catch {
-    return { ok: false, fault: { reason: 'not valid JSON', offset: 0 } };
+    return { ok: false, fault: { reason: 'not valid JSON', offset: grammarFault(text) } };
+  }
+}
+
+/** Where an offset is, for people: `line 3, column 5`. */
+export function placeInText(text: string, offset: number): string {
+  const before = text.slice(0, offset);
+  const lineStart = before.lastIndexOf('\n') + 1;
+  return `line ${before.split('\n').length}, column ${offset - lineStart + 1}`;
+}
+
+const PLAIN = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y;
+type Wanted = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'more';
+
+/** What the engines say of where a text goes wrong differs, and some say nothing: the first token that cannot stand where it stands. */
+function grammarFault(text: string): number {
+  const open: string[] = [];
+  let wanted: Wanted = 'value';
+  let index = 0;
+  for (;;) {
+    while (index < text.length && isSpace(text.charCodeAt(index))) index++;
+    const sign = text[index];
+    const inside = open.at(-1);
+    const isKeyWanted: boolean = wanted === 'key' || wanted === 'key-or-end';
+    const isValueWanted: boolean = wanted === 'value' || wanted === 'value-or-end';
+    const start = index++;
+    if (sign === '"' && (isKeyWanted || isValueWanted)) {
+      for (; text[index] !== '"'; index++) {
+        if (index >= text.length || text.charCodeAt(index) < 32) return index;
+        if (text.charCodeAt(index) === BACKSLASH) index++;
+      }
+      index++;
+      wanted = isKeyWanted ? 'colon' : 'more';
+    } else if ((sign === '{' || sign === '[') && isValueWanted) {
+      open.push(sign);
+      wanted = sign === '{' ? 'key-or-end' : 'value-or-end';
+    } else if (sign === ':' && wanted === 'colon') wanted = 'value';
+    else if (sign === ',' && wanted === 'more' && inside !== undefined) wanted = inside === '{' ? 'key' : 'value';
+    else if (sign === '}' && inside === '{' && (wanted === 'key-or-end' || wanted === 'more')) wanted = closed();
+    else if (sign === ']' && inside === '[' && (wanted === 'value-or-end' || wanted === 'more')) wanted = closed();
+    else {
+      PLAIN.lastIndex = start;
+      const plain = isValueWanted ? PLAIN.exec(text) : null;
+      if (!plain) return start;
+      index = start + plain[0].length;
+      wanted = 'more';
+    }
+  }
+
+  function closed(): Wanted {
+    open.pop();
+    return 'more';
   }
 }
 

@@ -3,7 +3,18 @@
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { constants } from 'node:fs';
-import { explain, grantRow, parseJson, PLUGIN_API_LEVEL, PLUGIN_MANIFEST_FILE, PluginManifest } from '@tenon/protocol';
+import {
+  explain,
+  grantNames,
+  grantRow,
+  hookNames,
+  parseJson,
+  placeInText,
+  PLUGIN_API_LEVEL,
+  PLUGIN_MANIFEST_FILE,
+  PluginManifest,
+} from '@tenon/protocol';
+import { didYouMean } from '../kernel/nearest.ts';
 import { compileSchema } from './json-schema.ts';
 import { loadPatterns } from './patterns.ts';
 import { isInside, type TreeRules, unfitFor } from './tree-hash.ts';
@@ -154,7 +165,10 @@ async function readManifest(file: string, rules: TreeRules | undefined): Promise
 /** The manifest that is in the text. Throws an error that says why it cannot be used. */
 export function checkManifest(text: string): PluginManifest {
   const parsed = parseJson(text);
-  if (!parsed.ok) throw new Unfit(`${PLUGIN_MANIFEST_FILE} is not JSON that can be read: ${parsed.fault.reason} at ${parsed.fault.offset}`);
+  if (!parsed.ok) {
+    const { reason, offset } = parsed.fault;
+    throw new Unfit(`${PLUGIN_MANIFEST_FILE} is not JSON that can be read: ${reason} at ${placeInText(text, offset)}`);
+  }
   // Before the schema: a plugin of a later level may well have fields that are not known here, and this says why.
   const level = (parsed.value as { api?: unknown } | null)?.api;
   if (typeof level === 'number' && level !== PLUGIN_API_LEVEL) {
@@ -164,8 +178,13 @@ export function checkManifest(text: string): PluginManifest {
   if (wrong !== undefined) throw new Unfit(`${PLUGIN_MANIFEST_FILE} does not fit: ${wrong}`);
   const manifest = parsed.value as PluginManifest;
   if (RESERVED_IDS.has(manifest.id)) throw new Unfit(`the id "${manifest.id}" is kept for the gateway`, manifest);
-  const unknown = manifest.grants.find((grant) => grantRow(grant) === undefined);
-  if (unknown !== undefined) throw new Unfit(`it asks for the grant "${unknown}", which does not exist`, manifest);
+  for (const grant of manifest.grants) {
+    const row = grantRow(grant);
+    if (!row) throw new Unfit(`it asks for the grant "${grant}", which does not exist${didYouMean(grant, grantNames)}`, manifest);
+    const hook = grant.slice(grant.indexOf(':') + 1);
+    if (row.of !== 'hook' || (hookNames as readonly string[]).includes(hook)) continue;
+    throw new Unfit(`it asks for the grant "${grant}", and there is no hook "${hook}"${didYouMean(hook, hookNames)}`, manifest);
+  }
   if (manifest.configSchema !== undefined) {
     const compiled = compileSchema(manifest.configSchema);
     if (!compiled.ok) throw new Unfit(`its configSchema cannot be used: ${compiled.message}`, manifest);

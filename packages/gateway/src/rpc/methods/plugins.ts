@@ -6,6 +6,7 @@ import type { Registered } from '../../host/hook-registry.ts';
 import { tellOfPress } from '../../agent/button-presses.ts';
 import type { PluginHost, PluginInfo as HostedPlugin } from '../../host/plugin-host.ts';
 import { faultpoint } from '../../kernel/fault.ts';
+import { didYouMean } from '../../kernel/nearest.ts';
 import type { Committed, Handlers, RequestContext } from '../handler.ts';
 
 export const pluginHandlers = {
@@ -153,14 +154,9 @@ function change(
 }
 
 function unknownPlugin(id: string, host: PluginHost): GatewayError {
-  const ids = host.list().map((each) => each.id);
-  return new GatewayError(
-    'NOT_FOUND',
-    `There is no plugin "${id}"; ${ids.length === 0 ? 'there are none' : `the plugins are: ${ids.join(', ')}`}`,
-    {
-      details: { code: 'UNKNOWN_PLUGIN' },
-    },
-  );
+  const ids = [...new Set(host.list().map((each) => each.id))];
+  const advice = didYouMean(id, ids) || `; ${ids.length === 0 ? 'there are none' : `the plugins are: ${ids.join(', ')}`}`;
+  return new GatewayError('NOT_FOUND', `There is no plugin "${id}"${advice}`, { details: { code: 'UNKNOWN_PLUGIN' } });
 }
 
 function toInfo(plugin: HostedPlugin): PluginInfo {
