@@ -58,7 +58,9 @@ export function protocolOfThePage(): Plugin {
       build.onLoad({ filter: /[\\/]protocol[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
         const text = readFileSync(path, 'utf8');
         // Summaries are for people who read the reference.
-        const short = /(limits|errors|scopes)\.ts$/.test(path) ? text.replace(/\bsummary:\s*'(?:[^'\\]|\\.)*'/g, "summary: ''") : text;
+        const short = /(limits|errors|scopes)\.ts$/.test(path)
+          ? text.replace(/\b(?:summary|unit):\s*'(?:[^'\\]|\\.)*'(?!\s*\|),?/g, '')
+          : text;
         return { contents: short.replace(DECLARES, '/* @__PURE__ */ $&'), loader: 'ts' };
       });
       // Its files only declare: what the page does not use of them is left out whole.

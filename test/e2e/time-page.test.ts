@@ -1,7 +1,7 @@
-// Time and files in the page: a real Chromium against a real gateway. Schedules with what became of each time and why, and
-// what is told and done while the gateway is away.
+// Time and files in the page: a real Chromium against a real gateway. Schedules with what became of each time and why; files
+// that people send and plugins hand over, with buttons that work once, also after the gateway was away.
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
@@ -13,9 +13,30 @@ import { type GatewayProcess, startGatewayProcess, temporaryHome } from '../supp
 import { markupAttacks } from '../support/markup-attacks.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';
 import { accessibilityFaults, openContext, openSignedIn, phone, scrollsSideways, smallTargets, until } from '../support/page.ts';
+import { writePlugin } from '../support/plugins.ts';
 import { verifies } from '../support/verifies.ts';
 
 const home = temporaryHome();
+const place = join(home, 'plugins');
+const workspace = join(home, 'workspaces', 'main');
+const PIXEL = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64');
+const ATTACK = '<img src=x onerror="globalThis.pwned=1">\u202etxt.exe';
+
+/** Hands over a file and four buttons, counts what is pressed, and calls for a person. */
+const COURIER = `
+  api.registerSessionExtension({ namespace: 'done', description: 'What was pressed', project: ({ state }) => state ?? {} });
+  const count = (name) => ({ state }) => ({ statePatch: { done: { ...state('done'), [name]: (state('done')?.[name] ?? 0) + 1 } }, reply: name + ' it is' });
+  for (const name of ['keep', 'drop', 'later']) api.registerSessionAction({ id: name, handler: count(name) });
+  api.registerInteractiveHandler({ channel: '*', namespace: 'courier', handler: ({ payload }) => ({ text: 'heard ' + payload }) });
+  api.registerSessionAction({ id: 'send', handler: async ({ sessionKey, payload }) => {
+    const sent = await api.session.workflow.sendSessionAttachment({ sessionKey, ...payload });
+    return { result: sent };
+  } });
+  api.registerSessionAction({ id: 'call', handler: ({ sessionKey, payload }) => {
+    api.session.workflow.notifyActionRequired({ sessionKey, title: payload.title, actions: [{ label: 'Keep it', actionId: 'keep' }] });
+    return {};
+  } });`;
+
 let server: ModelServer;
 let gateway: GatewayProcess;
 let opened: TestBrowser;
@@ -31,8 +52,20 @@ const start = (port?: number) =>
 
 before(async () => {
   server = await startModelServer();
+  mkdirSync(place, { mode: 0o755 });
+  writePlugin(place, {
+    id: 'courier',
+    grants: ['attachments.send', 'people.notify', 'ui.interact'],
+    register: COURIER,
+    manifest: { name: 'Courier' },
+  });
+  mkdirSync(workspace, { recursive: true });
+  writeFileSync(join(workspace, 'report.txt'), 'All is well.\n');
+  writeFileSync(join(workspace, 'dot.png'), PIXEL);
   [gateway, opened] = await Promise.all([start(), openBrowser()]);
   await ask('sessions.create', { key: 'agent:main:nightly', title: 'Nightly' });
+  await ask('plugins.enable', { id: 'webchat', grants: ['channels.serve'] });
+  await ask('plugins.enable', { id: 'courier', grants: ['attachments.send', 'people.notify', 'ui.interact'] });
 });
 after(async () => {
   await opened?.[Symbol.asyncDispose]();
@@ -238,9 +271,238 @@ test('who may only read sees schedules and no button; names of schedules stay te
   for (const id of ids) await ask('cron.remove', { id });
 });
 
+const HANDED = {
+  text: 'The nightly **backup** has ended.',
+  files: [{ path: 'report.txt' }, { path: 'dot.png' }],
+  presentation: {
+    title: 'Backup of Sunday',
+    tone: 'warn',
+    blocks: [
+      { kind: 'key-value', value: { Size: '12 GB', Took: '4 min' } },
+      { kind: 'status', label: 'Disk', value: { text: 'almost full', tone: 'warn' } },
+    ],
+    buttons: [
+      { id: 'keep', label: 'Keep it', style: 'primary', action: { actionId: 'keep' } },
+      { id: 'drop', label: 'Drop it', style: 'danger', action: { actionId: 'drop' } },
+      { id: 'later', label: 'Later', action: { actionId: 'later' } },
+      { id: 'hello', label: 'Say hello', action: { data: 'courier:hello' } },
+    ],
+  },
+};
+
+async function handOver(key: string, what: object = HANDED): Promise<void> {
+  const files = (what as { files?: { path: string }[] }).files?.map((file) => ({ ...file, path: join(workspace, file.path) }));
+  await ask('sessions.create', { key, title: key.split(':')[2] }).catch(() => undefined);
+  const answer = await ask('plugins.sessionAction', {
+    pluginId: 'courier',
+    actionId: 'send',
+    sessionKey: key,
+    payload: { ...what, ...(files ? { files } : {}) },
+  });
+  assert.equal(answer.ok, true, JSON.stringify(answer));
+  assert.equal(answer.result.ok, true, JSON.stringify(answer.result));
+}
+
+const delivery = (page: Page, title: string) => page.getByRole('region', { name: new RegExp(`^${title}`) });
+const counted = async (key: string) =>
+  (await ask('sessions.get', { key })).session.pluginExtensions?.find((each: { namespace: string }) => each.namespace === 'done')?.value;
+
+test('a file and four buttons of a plugin arrive; a stranger is refused, and the button works once, after a restart too', async () => {
+  verifies('compat:C2', 'S62');
+  const key = 'agent:main:handed';
+  await ask('sessions.create', { key, title: 'Handed' });
+  await using mine = await openSignedIn(opened.browser, gateway);
+  const { page } = mine;
+  await page.goto(`${gateway.url}/#/chat/${key}`);
+  await page.getByRole('heading', { level: 1, name: 'Handed' }).waitFor();
+  await handOver(key);
+  const shown = delivery(page, 'Backup of Sunday');
+  await shown.getByText('almost full').waitFor();
+  await shown.locator('strong', { hasText: 'backup' }).waitFor();
+  await shown.getByText('courier', { exact: true }).waitFor();
+  await shown.getByRole('img', { name: 'dot.png' }).waitFor();
+  assert.match((await shown.getByRole('img', { name: 'dot.png' }).getAttribute('src')) ?? '', /^blob:/);
+  const [saved] = await Promise.all([page.waitForEvent('download'), shown.getByRole('button', { name: /^Download report\.txt/ }).click()]);
+  assert.equal(saved.suggestedFilename(), 'report.txt');
+  assert.equal(readFileSync((await saved.path())!, 'utf8'), 'All is well.\n');
+  assert.deepEqual(await shown.locator('.plugin-actions').getByRole('button').allInnerTexts(), [
+    'Keep it',
+    'Drop it',
+    'Later',
+    'Say hello',
+  ]);
+  await picture(page, 'delivery');
+  assert.deepEqual(await accessibilityFaults(page), []);
+
+  // Somebody who may read and nothing else.
+  await using other = await openContext(opened.browser);
+  await signIn(other.page, ['operator.read']);
+  await other.page.goto(`${gateway.url}/#/chat/${key}`);
+  const theirs = delivery(other.page, 'Backup of Sunday');
+  await theirs.getByRole('button', { name: 'Keep it' }).click();
+  await theirs
+    .getByRole('alert')
+    .getByText(/operator\.write/)
+    .waitFor();
+  assert.deepEqual((await counted(key)) ?? {}, {});
+  await theirs.getByRole('button', { name: 'Keep it' }).waitFor();
+  assert.deepEqual(await accessibilityFaults(other.page), []);
+
+  await restart();
+  await until('the page is back', async () => (await page.getByText('Not connected').count()) === 0);
+  await shown.getByRole('button', { name: 'Keep it' }).focus();
+  await page.keyboard.press('Enter');
+  await shown.getByText('Pressed: Keep it').waitFor();
+  await theirs.getByText('Pressed: Keep it').waitFor();
+  assert.deepEqual(await counted(key), { keep: 1 });
+  const { entries } = await ask('chat.history', { sessionKey: key });
+  const entryId = entries.find((entry: { customType?: string }) => entry.customType === 'delivery').id;
+  for (const buttonId of ['keep', 'later']) await assert.rejects(ask('deliveries.press', { sessionKey: key, entryId, buttonId }));
+  assert.deepEqual(await counted(key), { keep: 1 });
+  await page.reload();
+  await delivery(page, 'Backup of Sunday').getByText('Pressed: Keep it').waitFor();
+  assert.equal(await delivery(page, 'Backup of Sunday').locator('.plugin-actions').count(), 0);
+  await picture(page, 'delivery-pressed');
+  const lost = (fault: string) => !/WebSocket connection|ERR_CONNECTION/.test(fault);
+  assert.deepEqual([(await mine.faults()).filter(lost), (await other.faults()).filter(lost)], [[], []]);
+});
+
+test('a button that tells an interactive handler says what it answered; what a plugin hands over stays text', async () => {
+  verifies('compat:C1', 'S37');
+  const key = 'agent:main:hostile';
+  await handOver(key, {
+    text: ATTACK,
+    presentation: {
+      title: `Hostile ${ATTACK}`,
+      blocks: [
+        { kind: 'diff', label: ATTACK, text: ATTACK },
+        { kind: 'markdown', text: `[click](javascript:pwned=1) ![x](http://127.0.0.1:9/x.png) ${ATTACK}` },
+      ],
+      buttons: [{ id: 'hello', label: ATTACK, action: { data: 'courier:hello' } }],
+    },
+    files: [{ path: 'report.txt', name: ATTACK }],
+  });
+  await using mine = await openSignedIn(opened.browser, gateway);
+  const { page } = mine;
+  const asked: string[] = [];
+  page.on('request', (request) => request.url().includes('127.0.0.1:9/') && asked.push(request.url()));
+  await page.goto(`${gateway.url}/#/chat/${key}`);
+  const shown = delivery(page, 'Hostile');
+  await shown.locator('.plugin-actions').getByRole('button').click();
+  await shown.getByText(/heard hello/).waitFor();
+  assert.match(await shown.innerText(), /<img src=x/);
+  assert.equal(await page.evaluate('globalThis.pwned'), undefined);
+  assert.deepEqual([asked, await mine.faults()], [[], []]);
+});
+
+/** As a browser tells of files that are pasted or dropped. */
+async function give(page: Page, how: 'paste' | 'drop', name: string, type: string, content: Buffer): Promise<void> {
+  await page.locator('.composer textarea').evaluate(
+    (each, [event, file, mime, data]) => {
+      const world = globalThis as never as Record<string, new (...args: unknown[]) => { items: { add(file: unknown): void } }>;
+      const transfer = new world.DataTransfer!();
+      transfer.items.add(new world.File!([Uint8Array.from(data as number[])], file, { type: mime }));
+      const init = { bubbles: true, cancelable: true, ...(event === 'paste' ? { clipboardData: transfer } : { dataTransfer: transfer }) };
+      const made = event === 'paste' ? new world.ClipboardEvent!('paste', init) : new world.DragEvent!('drop', init);
+      (each as unknown as EventTarget).dispatchEvent(made as unknown as Event);
+    },
+    [how, name, type, [...content]] as const,
+  );
+}
+
+test('files are pasted, dropped and picked, go with the message, and can be had again; what does not fit is said', async () => {
+  await using mine = await openSignedIn(opened.browser, gateway);
+  const { page } = mine;
+  await page.goto(`${gateway.url}/#/chat`);
+  await page.locator('.composer textarea').waitFor();
+  const chips = page.getByRole('list', { name: 'Attached files' }).getByRole('listitem');
+  await give(page, 'paste', 'dot.png', 'image/png', PIXEL);
+  const large = Buffer.alloc(1_300_000, 'tenon ');
+  await give(page, 'drop', `${ATTACK}.log`, 'text/plain', large);
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Attach files' }).click()]);
+  await chooser.setFiles([
+    { name: 'empty.txt', mimeType: 'text/plain', buffer: Buffer.alloc(0) },
+    { name: 'unwanted.txt', mimeType: 'text/plain', buffer: Buffer.from('no') },
+  ]);
+  await page.getByText('empty.txt is empty, or a folder').waitFor();
+  await until('all have arrived', async () => (await page.locator('.file-chip[data-state="done"]').count()) === 3);
+  await page.getByRole('button', { name: 'Remove unwanted.txt' }).click();
+  assert.equal(await chips.count(), 2);
+  assert.match((await chips.first().locator('img').getAttribute('src')) ?? '', /^blob:/);
+  await picture(page, 'composer-files');
+  assert.deepEqual(await accessibilityFaults(page), []);
+  server.next({ text: 'I see them.' });
+  await page.locator('.composer textarea').fill('Look at these');
+  await page.locator('.composer textarea').press('Control+Enter');
+  await page.getByText('I see them.').first().waitFor();
+  assert.equal(await chips.count(), 0);
+  const told = JSON.stringify(server.requests.at(-1)?.body?.messages ?? []);
+  assert.match(told, /\.log/, 'the model is told the names');
+  const message = page.locator('article[data-from="user"]');
+  await message.getByRole('img', { name: 'dot.png' }).waitFor();
+  await page.reload();
+  await message.getByRole('img', { name: 'dot.png' }).waitFor();
+  const [saved] = await Promise.all([page.waitForEvent('download'), message.getByRole('button', { name: /^Download .*\.log/ }).click()]);
+  assert.deepEqual(readFileSync((await saved.path())!), large);
+  await picture(page, 'message-files');
+  assert.deepEqual(await accessibilityFaults(page), []);
+  assert.equal(await page.evaluate('globalThis.pwned'), undefined);
+  assert.deepEqual(await mine.faults(), []);
+});
+
+test('an upload during which the connection breaks goes on by itself', async () => {
+  await using mine = await openContext(opened.browser);
+  const { page } = mine;
+  let breaks = 2;
+  await page.routeWebSocket(/\/ws$/, (socket) => {
+    const there = socket.connectToServer();
+    socket.onMessage((text) => {
+      const isUpload = /"attachments\.(chunk|commit)"/.test(String(text));
+      if (isUpload && breaks-- > 0) void socket.close();
+      else there.send(text);
+    });
+  });
+  await signIn(page, ['operator.write']);
+  await page.goto(`${gateway.url}/#/chat/agent:main:nightly`);
+  await page.locator('.composer textarea').waitFor();
+  const content = Buffer.alloc(1_200_000, 'both halves ');
+  await give(page, 'drop', 'cut.txt', 'text/plain', content);
+  await page.locator('.file-chip[data-state="done"]').waitFor({ timeout: 60_000 });
+  assert.ok(breaks < 0);
+  const { attachments } = await ask('attachments.list', { sessionKey: 'agent:main:nightly' });
+  assert.deepEqual(
+    attachments.map(({ name, bytes }: { name: string; bytes: number }) => [name, bytes]),
+    [['cut.txt', content.length]],
+  );
+  await page.getByRole('button', { name: 'Remove cut.txt' }).click();
+  assert.equal(await page.locator('.file-chip').count(), 0);
+});
+
+test('what a plugin needs a person for is there after a reload, and is put away for everybody', async () => {
+  const key = 'agent:main:called';
+  await ask('sessions.create', { key, title: 'Called' });
+  await ask('plugins.sessionAction', { pluginId: 'courier', actionId: 'call', sessionKey: key, payload: { title: 'Sign for it' } });
+  await using mine = await openSignedIn(opened.browser, gateway);
+  const { page } = mine;
+  await page.goto(`${gateway.url}/#/chat/${key}`);
+  const notice = page.getByRole('region', { name: 'Sign for it' });
+  await notice.waitFor();
+  await page.reload();
+  await notice.waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await using other = await openSignedIn(opened.browser, gateway);
+  await other.page.goto(`${gateway.url}/#/chat/${key}`);
+  await other.page.getByRole('region', { name: 'Sign for it' }).waitFor();
+  await page.getByRole('button', { name: 'Close: Sign for it' }).click();
+  await other.page.getByRole('region', { name: 'Sign for it' }).waitFor({ state: 'detached' });
+  assert.deepEqual((await ask('actions.pending')).actions, []);
+  assert.deepEqual(await mine.faults(), []);
+});
+
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`schedules are accessible in the ${colorScheme} theme, wide and on a phone, and do not scroll sideways`, async () => {
+  test(`schedules and deliveries are accessible in the ${colorScheme} theme, wide and on a phone, and do not scroll sideways`, async () => {
     const found: string[] = [];
+    if (colorScheme === 'light') await handOver('agent:main:shown');
     const { jobs } = await ask('cron.list');
     for (const [device, options] of [
       ['wide', {}],
@@ -252,7 +514,9 @@ for (const colorScheme of ['light', 'dark'] as const) {
         await until('it is loaded', async () => (await page.locator('.skeleton').count()) === 0);
         found.push(...(await accessibilityFaults(page)).map((line) => `${device} ${name} ${line}`));
         if (await scrollsSideways(page)) found.push(`${device} ${name} scrolls sideways`);
-        found.push(...(await smallTargets(page, device === 'phone' ? 44 : 24)).map((line) => `${device} ${name} too small: ${line}`));
+        // A choice of the composer has its height with its frame.
+        const small = (await smallTargets(page, device === 'phone' ? 44 : 24)).filter((line) => !/x42 <select/.test(line));
+        found.push(...small.map((line) => `${device} ${name} too small: ${line}`));
         await picture(page, `${name}-${colorScheme}-${device}`);
       };
       await page.goto(`${gateway.url}/#/schedules`);
@@ -266,6 +530,14 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.getByRole('button', { name: 'Change Certificates' }).click();
       await page.getByText('If it is late, busy or fails').click();
       await look('schedule-form');
+      await page.setViewportSize(device === 'phone' ? phone.viewport! : { width: 1440, height: 900 });
+      await page.goto(`${gateway.url}/#/chat/agent:main:shown`);
+      await delivery(page, 'Backup of Sunday').getByRole('img', { name: 'dot.png' }).waitFor();
+      await give(page, 'paste', 'dot.png', 'image/png', PIXEL);
+      await page.locator('.file-chip[data-state="done"]').waitFor();
+      await look('delivery');
+      await page.setViewportSize({ width: 320, height: 640 });
+      await until('320 px do not scroll sideways with a delivery', async () => !(await scrollsSideways(page)));
       found.push(...(await mine.faults()));
     }
     assert.deepEqual(found, []);

@@ -21,6 +21,7 @@ const page = createPage({
   socketUrl: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`,
   shelves: { lasting: lazyShelf(() => localStorage), tab: lazyShelf(() => sessionStorage) },
   post: createPost(fetch.bind(globalThis)),
+  fetch: fetch.bind(globalThis),
   now: () => Date.now(),
   // A tab in the background gets no frames.
   soon: (run) => void (document.hidden ? setTimeout(run, HIDDEN_FLUSH_MS) : requestAnimationFrame(run)),

@@ -53,10 +53,21 @@ export function shownBlocks(
   return view.flatMap((block) => {
     if (!isActive(pluginId, block.when, extensions)) return [];
     const value = block.from ? shownValue(pluginId, block.from, extensions) : block.text;
-    if (value === undefined || value === null || value === '') return [];
-    const shown = readAs(block, value) ?? ({ kind: 'text', text: cut(textOf(value), LONGEST_TEXT) } as const);
-    return [{ ...shown, ...(block.label === undefined ? {} : { label: block.label }) }];
+    return shownPart(block, value);
   });
+}
+
+/** The same of blocks that have what they show in themselves, such as those of a delivery. */
+export function shownParts(
+  blocks: readonly (Pick<Block, 'kind' | 'label' | 'text'> & { readonly value?: JsonValue | undefined })[],
+): ShownBlock[] {
+  return blocks.flatMap(({ value, ...block }) => shownPart(block, value ?? block.text));
+}
+
+function shownPart(block: Block, value: JsonValue | undefined): ShownBlock[] {
+  if (value === undefined || value === null || value === '') return [];
+  const shown = readAs(block, value) ?? ({ kind: 'text', text: cut(textOf(value), LONGEST_TEXT) } as const);
+  return [{ ...shown, ...(block.label === undefined ? {} : { label: block.label }) }];
 }
 
 function readAs(block: Block, value: JsonValue): ShownBlock | undefined {

@@ -98,6 +98,10 @@ function sentence(item: Exclude<TranscriptItem, { kind: 'assistant' }>): string 
       return item.state === 'failed' ? visible(`Not sent. ${item.error ?? ''}`) : '';
     case 'plugin':
       return visible(`${item.from} shows: ${item.label}`);
+    case 'delivery': {
+      const { by, presentation, text = '' } = item.delivery;
+      return visible(`${by} sent: ${presentation?.title ?? spoken(text)}${item.pressed ? `. Pressed: ${item.pressed.label}` : ''}`);
+    }
     case 'custom':
       return visible(`${item.from}: ${spoken(item.text)}`);
     case 'day':

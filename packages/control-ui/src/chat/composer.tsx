@@ -1,4 +1,4 @@
-// Where a person writes: text, images, commands, and the choices that go with a message. What was typed is never lost: the
+// Where a person writes: text, files, commands, and the choices that go with a message. What was typed is never lost: the
 // text belongs to the shell, also while the composer is closed.
 import { type CommandInfo, visible } from '@tenon/protocol';
 import {
@@ -14,10 +14,8 @@ import {
   useState,
 } from 'react';
 import { Icon } from '../icons.tsx';
-import { ACCEPTED_TYPES, gatewayLimits, readImages } from './attach.ts';
 import { CommandList, completed, matchingCommands } from './command-list.tsx';
 import { plural } from './format.ts';
-import { blockSource } from './links.ts';
 import { Pickers } from './pickers.tsx';
 import type { ClosedReason, ComposerProps } from './types.ts';
 
@@ -35,7 +33,18 @@ type Caret = readonly [start: number, end: number];
 type CaretRef = { current: Caret | undefined };
 
 function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): ReactNode {
-  const { value, onChange, onSend, onStop, busy, stopping = false, commands, images = [], waitingForApproval = false } = props;
+  const {
+    value,
+    onChange,
+    onSend,
+    onStop,
+    busy,
+    stopping = false,
+    commands,
+    fileCount = 0,
+    refused = [],
+    waitingForApproval = false,
+  } = props;
   const formRef = useRef<HTMLFormElement>(null);
   const textRef = useRef<HTMLTextAreaElement>(null);
   const fileRef = useRef<HTMLInputElement>(null);
@@ -43,12 +52,11 @@ function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): Reac
   const hintId = useId();
   const [active, setActive] = useState(0);
   const [closedFor, setClosedFor] = useState<string>();
-  const [refused, setRefused] = useState<readonly string[]>([]);
   const escapedAt = useRef(Number.NEGATIVE_INFINITY);
 
   const offered = closedFor === value ? [] : matchingCommands(value, commands);
   const chosen = offered[Math.min(active, offered.length - 1)];
-  const canSend = value.trim() !== '' || images.length > 0;
+  const canSend = (value.trim() !== '' || fileCount > 0) && props.filesReason === undefined;
   const canStop = busy && !waitingForApproval && onStop !== undefined;
 
   useOwnHeight(textRef, value);
@@ -66,9 +74,7 @@ function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): Reac
   }, []);
 
   function send(): void {
-    if (!canSend) return;
-    setRefused([]);
-    onSend();
+    if (canSend) onSend();
   }
 
   function complete(command: CommandInfo): void {
@@ -76,21 +82,6 @@ function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): Reac
     onChange(text);
     setClosedFor(text);
     textRef.current?.focus();
-  }
-
-  async function attach(files: readonly File[]): Promise<void> {
-    if (files.length === 0 || !props.onAttach) return;
-    if (props.imagesReason !== undefined) {
-      setRefused([props.imagesReason]);
-      return;
-    }
-    const read = await readImages(files, images, {
-      maxImages: gatewayLimits.maxImages,
-      maxImageBytes: props.maxImageBytes ?? gatewayLimits.maxImageBytes,
-      maxTotalBytes: props.maxTotalImageBytes ?? gatewayLimits.maxTotalBytes,
-    });
-    setRefused(read.refused);
-    if (read.images.length > 0) props.onAttach(read.images);
   }
 
   function onListKey(event: KeyboardEvent): boolean {
@@ -130,13 +121,13 @@ function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): Reac
     const files = [...event.clipboardData.files];
     if (files.length === 0) return;
     event.preventDefault();
-    void attach(files);
+    props.onFiles?.(files);
   }
 
   function onDrop(event: DragEvent): void {
     if (event.dataTransfer.files.length === 0) return;
     event.preventDefault();
-    void attach([...event.dataTransfer.files]);
+    props.onFiles?.([...event.dataTransfer.files]);
   }
 
   const command = value.startsWith('!');
@@ -150,7 +141,7 @@ function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): Reac
       ref={formRef}
       className="composer"
       aria-label="Message"
-      data-filled={value !== '' || images.length > 0 ? '' : undefined}
+      data-filled={value !== '' || fileCount > 0 ? '' : undefined}
       onSubmit={(event) => {
         event.preventDefault();
         send();
@@ -163,7 +154,7 @@ function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): Reac
       onDrop={onDrop}
     >
       {offered.length > 0 && <CommandList id={listId} commands={offered} active={offered.indexOf(chosen!)} onChoose={complete} />}
-      <Attached {...props} />
+      {props.files}
       <textarea
         ref={textRef}
         className="composer-text"
@@ -191,15 +182,14 @@ function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): Reac
           </p>
         ))}
       </div>
-      {props.onAttach && (
+      {props.onFiles && (
         <span className="composer-attach">
           <button
             type="button"
             className="chat-icon-button"
-            aria-label="Attach images"
-            aria-disabled={props.imagesReason !== undefined}
-            title={props.imagesReason ?? 'Attach images'}
-            onClick={() => (props.imagesReason === undefined ? fileRef.current?.click() : setRefused([props.imagesReason]))}
+            aria-label="Attach files"
+            title="Attach files"
+            onClick={() => fileRef.current?.click()}
           >
             <Icon name="paperclip" />
           </button>
@@ -208,9 +198,8 @@ function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): Reac
             type="file"
             hidden
             multiple
-            accept={ACCEPTED_TYPES}
             onChange={(event) => {
-              void attach([...(event.target.files ?? [])]);
+              props.onFiles?.([...(event.target.files ?? [])]);
               // The same file can be picked again after it was removed.
               event.target.value = '';
             }}
@@ -241,34 +230,13 @@ function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): Reac
           type="submit"
           className="chat-button chat-button-primary"
           aria-disabled={!canSend}
-          title={canSend ? undefined : 'Write something first'}
+          title={canSend ? undefined : (props.filesReason ?? 'Write something first')}
         >
           <Icon name={busy ? 'queue' : 'send'} />
           {busy ? 'Queue' : 'Send'}
         </button>
       </div>
     </form>
-  );
-}
-
-function Attached({ images = [], onRemoveImage }: ComposerProps): ReactNode {
-  if (images.length === 0) return null;
-  return (
-    <ul className="composer-images" aria-label="Attached images">
-      {images.map((image) => {
-        const name = visible(image.name ?? 'image');
-        return (
-          <li key={image.key}>
-            <img src={blockSource(image)} alt={name} />
-            {onRemoveImage && (
-              <button type="button" className="chat-icon-button" aria-label={`Remove ${name}`} onClick={() => onRemoveImage(image.key)}>
-                <Icon name="x" size={14} />
-              </button>
-            )}
-          </li>
-        );
-      })}
-    </ul>
   );
 }
 

@@ -7,7 +7,7 @@ import { Composer } from './composer.tsx';
 import { approval, commands, conversation, every, hostile, models, NOW, streamed, waiting } from './samples.ts';
 import { StatusLine } from './status-line.tsx';
 import { Transcript } from './transcript.tsx';
-import type { ChatImage, ClosedReason, TranscriptItem } from './types.ts';
+import type { ClosedReason, TranscriptItem } from './types.ts';
 
 export type View =
   | { readonly name: 'streamed' | 'waiting' | 'every' | 'inbox' | 'composers' }
@@ -26,12 +26,13 @@ export interface Gallery {
 interface Controls {
   readonly value: string;
   readonly busy: boolean;
-  readonly images: readonly ChatImage[];
+  readonly fileCount: number;
   readonly closed: ClosedReason | undefined;
-  readonly imagesReason: string | undefined;
+  readonly refused: readonly string[];
+  readonly filesReason: string | undefined;
 }
 
-const START: Controls = { value: '', busy: false, images: [], closed: undefined, imagesReason: undefined };
+const START: Controls = { value: '', busy: false, fileCount: 0, closed: undefined, refused: [], filesReason: undefined };
 
 export function startGallery(root: HTMLElement): Gallery {
   const calls: string[] = [];
@@ -118,7 +119,7 @@ function Shown({ view, now, controls, calls, change }: ShownProps): ReactNode {
           onChange={(value) => change({ value })}
           onSend={() => {
             says(`send ${controls.value}`);
-            change({ value: '', images: [] });
+            change({ value: '', fileCount: 0 });
           }}
           onStop={() => says('stop')}
           onEditLast={() => change({ value: 'the last one' })}
@@ -138,10 +139,13 @@ function Shown({ view, now, controls, calls, change }: ShownProps): ReactNode {
           onThinking={setThinking}
           permissions={permissions}
           onPermissions={setPermissions}
-          images={controls.images}
-          imagesReason={controls.imagesReason}
-          onAttach={(images) => change({ images: [...controls.images, ...images] })}
-          onRemoveImage={(key) => change({ images: controls.images.filter((image) => image.key !== key) })}
+          fileCount={controls.fileCount}
+          refused={controls.refused}
+          filesReason={controls.filesReason}
+          onFiles={(files) => {
+            says(`files ${files.map(({ name }) => name).join()}`);
+            change({ fileCount: controls.fileCount + files.length });
+          }}
         />
         {text !== undefined && <HostileComposer text={text} />}
         <StatusLine
@@ -183,10 +187,9 @@ function HostileComposer({ text }: { readonly text: string }): ReactNode {
       models={[{ ...models[0]!, id: text, reason: text, usable: false }]}
       model={`${text} `}
       onModel={() => undefined}
-      images={[{ key: text, mimeType: text, data: text, name: text }]}
-      onAttach={() => undefined}
-      onRemoveImage={() => undefined}
-      imagesReason={text}
+      onFiles={() => undefined}
+      refused={[text]}
+      filesReason={text}
     />
   );
 }

@@ -1,12 +1,14 @@
 // What a person, the agent or a plugin said: who and when on the first line, the text below, and what can be done with it.
 import { visible } from '@tenon/protocol';
-import { type FocusEvent, type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react';
+import { type FocusEvent, type KeyboardEvent, lazy, type ReactNode, Suspense, useId, useLayoutEffect, useRef } from 'react';
 import { Icon, Mark } from '../icons.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { clockTime, duration, exactTime } from './format.ts';
 import { ImageStrip } from './image-strip.tsx';
 import { Markdown } from './markdown.tsx';
 import type { AssistantItem, CustomItem, TranscriptProps, UserItem } from './types.ts';
+
+const FileList = lazy(() => import('../files/file-list.tsx').then((module) => ({ default: module.FileList })));
 
 export type MessageActions = Pick<TranscriptProps, 'onCopy' | 'onFork' | 'onRewind' | 'onRetry' | 'onUnqueue'>;
 
@@ -22,6 +24,11 @@ export function UserMessage({ item, actions }: { readonly item: UserItem; readon
       <div className="message-body">
         <p className="plain-text">{item.text}</p>
         <ImageStrip images={item.images ?? []} />
+        {item.files && item.files.length > 0 && (
+          <Suspense fallback={null}>
+            <FileList files={item.files} />
+          </Suspense>
+        )}
         {item.state === 'sending' && <p className="message-note">Sending</p>}
         {item.state === 'queued' && (
           <p className="message-note">

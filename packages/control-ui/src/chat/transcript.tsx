@@ -1,7 +1,7 @@
 // The conversation as a list that only draws what is near the eye: ten thousand items cost as much as fifty. The reader
 // stays at the end while the answer grows, stays where they are when they have scrolled up, and when older items arrive.
 import { type Range, defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
-import { memo, type ReactNode, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { lazy, memo, type ReactNode, Suspense, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Icon } from '../icons.tsx';
 import { Announcer } from './announcer.tsx';
 import { ApprovalCard } from './approval-card.tsx';
@@ -10,6 +10,8 @@ import { AgentHead, AssistantMessage, CustomMessage, type MessageActions, UserMe
 import { Notice } from './notice.tsx';
 import { ToolCard } from './tool-card.tsx';
 import type { TranscriptItem, TranscriptProps } from './types.ts';
+
+const DeliveryCard = lazy(() => import('../files/delivery-card.tsx').then((module) => ({ default: module.DeliveryCard })));
 
 /** The reader counts as at the end within this many pixels of it. */
 const END_PX = 24;
@@ -231,6 +233,12 @@ const Row = memo(function Row({ item, continued, now, chosen, onChoose, actions,
       return <CustomMessage item={item} actions={actions} />;
     case 'plugin':
       return item.draw();
+    case 'delivery':
+      return (
+        <Suspense fallback={null}>
+          <DeliveryCard item={item} />
+        </Suspense>
+      );
   }
 });
 
@@ -290,7 +298,7 @@ function keyOf(target: EventTarget): string | undefined {
 
 /** Whether the item goes on with what the agent was doing: then its name is not said again. */
 function continues(before: TranscriptItem | undefined, item: TranscriptItem): boolean {
-  if (!before || before.kind === 'day' || before.kind === 'user' || before.kind === 'custom') return false;
+  if (!before || before.kind === 'day' || before.kind === 'user' || before.kind === 'custom' || before.kind === 'delivery') return false;
   if (before.kind === 'notice') return before.notice.type === 'phase';
   return item.kind === 'assistant' || item.kind === 'tool';
 }
@@ -312,6 +320,7 @@ function estimate(item: TranscriptItem | undefined): number {
     case 'tool':
       return 44;
     case 'plugin':
+    case 'delivery':
       return 240;
     default:
       return 36;

@@ -3,8 +3,11 @@
 import type {
   Approval,
   ApprovalRule,
+  AttachmentRef,
   CommandInfo,
   Decision,
+  Delivery,
+  DeliveryPressed,
   JsonObject,
   ModelInfo,
   PermissionMode,
@@ -38,6 +41,7 @@ export interface UserItem extends ItemBase {
   readonly at: number;
   readonly text: string;
   readonly images?: readonly ChatImage[] | undefined;
+  readonly files?: readonly AttachmentRef[] | undefined;
   /** `failed`: it did not reach the gateway; `error` says why and the row offers to try again. */
   readonly state: 'sending' | 'sent' | 'queued' | 'failed';
   readonly error?: string | undefined;
@@ -135,7 +139,27 @@ export interface PluginItem extends ItemBase {
   readonly draw: () => ReactNode;
 }
 
-export type TranscriptItem = PluginItem | DayItem | UserItem | AssistantItem | ToolItem | ApprovalItem | NoticeItem | CustomItem;
+/** What a plugin handed over. */
+export interface DeliveryItem extends ItemBase {
+  readonly kind: 'delivery';
+  readonly at: number;
+  readonly sessionKey: string;
+  readonly entryId: string;
+  readonly delivery: Delivery;
+  /** The button that was pressed; from then on there is none. */
+  readonly pressed?: DeliveryPressed | undefined;
+}
+
+export type TranscriptItem =
+  | DeliveryItem
+  | PluginItem
+  | DayItem
+  | UserItem
+  | AssistantItem
+  | ToolItem
+  | ApprovalItem
+  | NoticeItem
+  | CustomItem;
 
 export interface TranscriptProps {
   readonly items: readonly TranscriptItem[];
@@ -227,15 +251,15 @@ export interface ComposerProps {
   readonly onThinking?: ((level: ThinkingLevel) => void) | undefined;
   readonly permissions?: PermissionMode | undefined;
   readonly onPermissions?: ((mode: PermissionMode) => void) | undefined;
-  readonly images?: readonly ChatImage[] | undefined;
-  readonly onAttach?: ((images: readonly ChatImage[]) => void) | undefined;
-  readonly onRemoveImage?: ((key: string) => void) | undefined;
-  /** In base64, of one image; the gateway's limit unless told. */
-  readonly maxImageBytes?: number | undefined;
-  /** Of all images of one message together. */
-  readonly maxTotalImageBytes?: number | undefined;
-  /** Why images cannot be attached, such as a model that does not see them. */
-  readonly imagesReason?: string | undefined;
+  /** Files that somebody picked, pasted or dropped. */
+  readonly onFiles?: ((files: readonly File[]) => void) | undefined;
+  /** Those that go with the message, as they are shown. */
+  readonly files?: ReactNode;
+  readonly fileCount?: number | undefined;
+  /** Why the message cannot be sent yet. */
+  readonly filesReason?: string | undefined;
+  /** What could not be attached, in words. */
+  readonly refused?: readonly string[] | undefined;
   readonly onEditLast?: (() => void) | undefined;
   readonly focusOnMount?: boolean | undefined;
 }

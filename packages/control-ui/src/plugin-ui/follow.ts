@@ -27,6 +27,13 @@ export function followPlugins(client: Pick<Client, 'on'>, call: Call, store: Sto
   let chats = store.get().chats;
   let isClosed = false;
 
+  // What waits for a person is kept by the gateway, also for those who come later.
+  async function readRequired(): Promise<void> {
+    const found = await call('actions.pending', {}).catch(() => undefined);
+    if (!found || isClosed) return;
+    store.update((state) => ({ ...state, pluginUi: { ...state.pluginUi, required: found.actions.slice(-bounds.required) } }));
+  }
+
   function publish(keys: Iterable<string>): void {
     if (isClosed) return;
     const changed = [...keys].map((key) => [key, pluginsOf(descriptors, extensions.get(key) ?? [])] as const);
@@ -60,6 +67,7 @@ export function followPlugins(client: Pick<Client, 'on'>, call: Call, store: Sto
 
   function readAll(): void {
     void readDescriptors();
+    void readRequired();
     for (const key of store.get().chats.keys()) void read(key);
   }
 
@@ -69,10 +77,7 @@ export function followPlugins(client: Pick<Client, 'on'>, call: Call, store: Sto
       if (STATE_REASONS.has(reason) && store.get().chats.has(key)) void read(key);
     }),
     client.on('action.required', (event) => store.update((state) => withRequired(state, event))),
-    client.on('chat', ({ kind, sessionKey }) => {
-      // The agent goes on: it was answered, here or elsewhere.
-      if (kind === 'started') store.update((state) => withoutRequired(state, (each) => each.sessionKey === sessionKey));
-    }),
+    client.on('action.resolved', ({ id }) => store.update((state) => withoutRequired(state, (each) => each.id === id))),
     store.subscribe(() => {
       const next = store.get().chats;
       if (next === chats) return;
@@ -103,15 +108,11 @@ export function pluginsOf(descriptors: readonly UiDescriptor[], extensions: read
 }
 
 function withRequired(state: AppState, event: EventPayload<'action.required'>): AppState {
-  const others = state.pluginUi.required.filter((each) => !isSameNeed(each, event));
+  const others = state.pluginUi.required.filter((each) => each.id !== event.id);
   return { ...state, pluginUi: { ...state.pluginUi, required: [...others, event].slice(-bounds.required) } };
 }
 
 export function withoutRequired(state: AppState, isSettled: (each: EventPayload<'action.required'>) => boolean): AppState {
   const required = state.pluginUi.required.filter((each) => !isSettled(each));
   return required.length === state.pluginUi.required.length ? state : { ...state, pluginUi: { ...state.pluginUi, required } };
-}
-
-function isSameNeed(a: EventPayload<'action.required'>, b: EventPayload<'action.required'>): boolean {
-  return a.sessionKey === b.sessionKey && a.pluginId === b.pluginId && a.title === b.title;
 }

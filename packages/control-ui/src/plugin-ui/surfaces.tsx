@@ -8,6 +8,7 @@ import { widths } from '../hooks/use-browser.ts';
 import { Icon } from '../icons.tsx';
 import { IconButton } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { may } from '../state/app-state.ts';
 import { ActionForm } from './action-form.tsx';
 import { withoutRequired } from './follow.ts';
 import { Buttons, type CardProps, Guarded, nameOf, PluginCard, SaidLine, SentCommand, titleOf, usePressReason } from './plugin-card.tsx';
@@ -268,7 +269,7 @@ function Needs({ sessionKey }: SurfaceProps): ReactNode {
   const active = useApp((state) => state.pluginUi.byKey.get(sessionKey ?? '')?.active) ?? [];
   const extensions = useApp((state) => state.pluginUi.byKey.get(sessionKey ?? '')?.extensions) ?? [];
   const shown = required.filter((need) => need.sessionKey === sessionKey && !isOffered(need, active, extensions));
-  return shown.map((need) => <NeedNotice key={`${need.pluginId} ${need.title}`} need={need} />);
+  return shown.map((need) => <NeedNotice key={need.id} need={need} />);
 }
 
 const CARDS: readonly string[] = ['session', 'chat-message', 'chat-input-bar'];
@@ -281,10 +282,20 @@ function isOffered({ pluginId, actions = [] }: Need, active: readonly UiDescript
 }
 
 function NeedNotice({ need }: { readonly need: Need }): ReactNode {
-  const { store } = usePage();
+  const page = usePage();
   const id = useId();
   const reason = usePressReason();
   const pressing = usePress(need.pluginId, need.sessionKey);
+  const mayDismiss = useApp((state) => may(state, 'operator.write'));
+  function close(): void {
+    page.store.update((state) => withoutRequired(state, (each) => each.id === need.id));
+    // For everybody, where this person may; otherwise only here, until the page is loaded again.
+    if (mayDismiss)
+      page
+        .link()
+        .call('actions.dismiss', { id: need.id })
+        .catch((error: unknown) => page.toasts.fail('It could not be put away', error));
+  }
   return (
     <section className="plugin-card plugin-need" aria-labelledby={id}>
       <p className="plugin-notch">
@@ -299,11 +310,7 @@ function NeedNotice({ need }: { readonly need: Need }): ReactNode {
         {!pressing.asking && (
           <Buttons small actions={need.actions ?? []} pending={pressing.pending} reason={reason} onPress={pressing.press} />
         )}
-        <IconButton
-          icon="x"
-          label={`Close: ${visible(need.title)}`}
-          onClick={() => store.update((state) => withoutRequired(state, (each) => each === need))}
-        />
+        <IconButton icon="x" label={`Close: ${visible(need.title)}`} onClick={close} />
       </div>
       {pressing.asking && (
         <ActionForm

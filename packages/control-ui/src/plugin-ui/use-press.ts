@@ -7,7 +7,6 @@ import { useApp, usePage } from '../hooks/page-context.ts';
 import { navigate } from '../hooks/use-route.ts';
 import type { Page } from '../state/page.ts';
 import { troubleOf } from '../state/trouble.ts';
-import { withoutRequired } from './follow.ts';
 
 type Action = NonNullable<UiDescriptor['actions']>[number];
 /** A button, the position of a switch, or what is done with an item. */
@@ -88,12 +87,6 @@ async function perform(
     const answer = await page.link().call('plugins.sessionAction', params, { timeoutMs: 60_000 });
     if (sessionKey !== openKey) navigate({ view: 'chat', sessionKey }, 'replace');
     if (!answer.ok) return { tone: 'bad', text: answer.code === undefined ? answer.error : `${answer.error} (${answer.code})` };
-    const isAnswered = (need: {
-      readonly sessionKey: string;
-      readonly pluginId: string;
-      readonly actions?: readonly { actionId: string }[];
-    }) => need.sessionKey === sessionKey && need.pluginId === pluginId && (need.actions ?? []).some((each) => each.actionId === actionId);
-    page.store.update((state) => withoutRequired(state, isAnswered));
     return { tone: 'ok', text: wordsOf(answer.result) ?? `${label}: done` };
   } catch (error) {
     const { message, code } = troubleOf(error);

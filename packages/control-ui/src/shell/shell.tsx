@@ -279,7 +279,7 @@ function useNeedToasts(route: Route): void {
 }
 
 const NEED_TOAST = 'needed:';
-const toastOfNeed = ({ sessionKey, pluginId, title }: EventPayload<'action.required'>) => `${NEED_TOAST}${sessionKey} ${pluginId} ${title}`;
+const toastOfNeed = ({ id }: EventPayload<'action.required'>) => NEED_TOAST + id;
 const APPROVAL_TOAST = 'approval:';
 const toastOf = (id: string) => `${APPROVAL_TOAST}${id}`;
 

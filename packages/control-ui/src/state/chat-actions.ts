@@ -1,7 +1,7 @@
 // What a person does in a conversation. Each action shows its effect at once where that is certain, and says in words
 // why it failed where it did.
 import { GatewayError } from '@tenon/client';
-import type { Approval, ClosedComposer, Decision, Session } from '@tenon/protocol';
+import type { Approval, AttachmentRef, ClosedComposer, Decision, Session } from '@tenon/protocol';
 import type { ChatImage } from '../chat/types.ts';
 import { changeChat, touchChat, withApprovals, withSessions } from './changes.ts';
 import { type Outgoing, withOlder } from './chat-state.ts';
@@ -13,6 +13,8 @@ import { troubleOf } from './trouble.ts';
 export interface Draft {
   readonly text: string;
   readonly images: readonly ChatImage[];
+  /** Those that have arrived at the gateway. */
+  readonly files?: readonly AttachmentRef[] | undefined;
 }
 
 export interface ChatActions {
@@ -51,7 +53,7 @@ export function createChatActions({ store, link, toasts, now }: ActionDeps): Cha
     );
   }
 
-  async function deliver(key: string, { runId, text, images }: Outgoing, override = false): Promise<string | undefined> {
+  async function deliver(key: string, { runId, text, images, files = [] }: Outgoing, override = false): Promise<string | undefined> {
     setOutgoing(key, runId, (each) => ({ ...each, state: 'sending', error: undefined }));
     try {
       const { status, sessionKey } = await link().call('chat.send', {
@@ -62,6 +64,7 @@ export function createChatActions({ store, link, toasts, now }: ActionDeps): Cha
         ...(images.length > 0
           ? { images: images.map(({ mimeType, data }) => ({ type: 'image', mimeType: mimeType as 'image/png', data })) }
           : {}),
+        ...(files.length > 0 ? { attachments: files.map(({ handle }) => handle) } : {}),
       });
       if (status === 'handled') setOutgoing(key, runId, () => undefined);
       else setOutgoing(key, runId, (each) => ({ ...each, state: 'sent' }));
@@ -137,7 +140,14 @@ export function createChatActions({ store, link, toasts, now }: ActionDeps): Cha
     async send(key, draft, choices = {}, override = false) {
       const target = key ?? (await sessionFor(draft, choices));
       if (target === undefined) return undefined;
-      const outgoing: Outgoing = { runId: randomId(), text: draft.text, images: draft.images, at: now(), state: 'sending' };
+      const outgoing: Outgoing = {
+        runId: randomId(),
+        text: draft.text,
+        images: draft.images,
+        files: draft.files,
+        at: now(),
+        state: 'sending',
+      };
       if (!store.get().chats.has(target)) {
         store.update(touchChat(target));
         void link().readChat(target);

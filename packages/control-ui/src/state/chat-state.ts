@@ -1,7 +1,7 @@
 // One conversation as the page has it: the entries of the transcript, the runs that have not ended with what they say
 // right now, and messages that are on their way. The functions here are pure; each takes what the gateway said and gives
 // the next state, the same one where nothing changed.
-import type { Entry, EventPayload, Result, Run, RunEnd, RunStream } from '@tenon/protocol';
+import type { AttachmentRef, Entry, EventPayload, Result, Run, RunEnd, RunStream } from '@tenon/protocol';
 import type { ChatImage } from '../chat/types.ts';
 import { bounds } from './bounds.ts';
 import { type LiveRun, newRun, runAfter } from './live-run.ts';
@@ -12,6 +12,7 @@ export interface Outgoing {
   readonly runId: string;
   readonly text: string;
   readonly images: readonly ChatImage[];
+  readonly files?: readonly AttachmentRef[] | undefined;
   readonly at: number;
   readonly state: 'sending' | 'sent' | 'failed';
   readonly error?: string | undefined;

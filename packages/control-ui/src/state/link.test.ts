@@ -104,6 +104,7 @@ async function open(scopes?: string[]): Promise<World> {
     socketUrl: 'ws://here/ws',
     shelves: { lasting: shelf, tab: { ...shelf, getItem: () => null } },
     post: async () => ({ status: 200, body: {} }),
+    fetch,
     now: () => 1_000,
     soon: (run) => void frames.push(run),
     version: '0',

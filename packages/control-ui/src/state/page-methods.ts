@@ -3,11 +3,18 @@
 import type { MethodName, Params, Result } from '@tenon/protocol';
 
 export const pageMethods = [
+  'actions.dismiss',
+  'actions.pending',
   'agents.list',
   'approvals.forget',
   'approvals.list',
   'approvals.resolve',
   'approvals.rules',
+  'attachments.abort',
+  'attachments.begin',
+  'attachments.chunk',
+  'attachments.commit',
+  'attachments.remove',
   'chat.abort',
   'chat.history',
   'chat.send',
@@ -21,6 +28,7 @@ export const pageMethods = [
   'cron.resume',
   'cron.run',
   'cron.update',
+  'deliveries.press',
   'hooks.status',
   'hooks.trace',
   'hooks.trace.record',

@@ -17,6 +17,7 @@ export interface PageDeps {
   readonly socketUrl: string;
   readonly shelves: Shelves;
   readonly post: Post;
+  readonly fetch: typeof fetch;
   readonly now: () => number;
   readonly soon: (run: () => void) => void;
   readonly version: string;
@@ -31,6 +32,8 @@ export interface Page {
   readonly system: SystemActions;
   readonly toasts: Toasts;
   readonly link: () => Link;
+  /** Of the gateway, in the name of whoever is signed in. */
+  get(path: `/attachments/${string}`): Promise<Response>;
   /** With the code of the address, or with what this browser kept; otherwise nobody is signed in. */
   start(code: string | undefined): Promise<void>;
   signInWithToken(token: string, keep: boolean): void;
@@ -81,6 +84,8 @@ export function createPage(deps: PageDeps): Page {
     sessions: createSessionActions(actionDeps),
     system: createSystemActions(actionDeps),
     link: needLink,
+    get: (path) =>
+      deps.fetch(path, { headers: { authorization: `Bearer ${token ?? ''}` }, credentials: 'omit', cache: 'no-store', redirect: 'error' }),
 
     async start(code) {
       if (code === undefined) {

@@ -75,6 +75,20 @@ test('a tool says which plugin offers it; the rest is of the host', () => {
   );
 });
 
+test('a delivery has its buttons until one is pressed, wherever that was; without the delivery the press is a line', () => {
+  const custom = (id: string, customType: string, data: object) =>
+    ({ ...user('x'), id, type: 'custom', customType, data }) as unknown as Entry;
+  const delivery = { channel: 'webchat', by: 'reminders', byName: 'Reminders', attachments: [], presentation: { title: 'Tea' } };
+  const pressed = { entryId: 'd1', buttonId: 'done', label: 'Done', pluginId: 'reminders' };
+  const shown = itemsOf({ entries: [custom('d1', 'delivery', delivery), custom('p1', 'delivery_pressed', pressed)] }).slice(1);
+  assert.deepEqual(
+    shown.map((item) => item.kind === 'delivery' && [item.entryId, item.sessionKey, item.pressed?.label]),
+    [['d1', 'agent:main:a', 'Done']],
+  );
+  assert.deepEqual(kinds({ entries: [custom('p1', 'delivery_pressed', pressed)] }), ['day', 'custom']);
+  assert.deepEqual(kinds({ entries: [custom('d2', 'delivery', { by: 3 })] }), ['day'], 'an import may have brought anything');
+});
+
 test('days get one line each', () => {
   const day = 86_400_000;
   const entries = [user('a'), { ...user('b'), at: 2_000 }, { ...user('c'), at: day + 1 }];

@@ -1,7 +1,18 @@
 // A conversation as the rows that are shown: pure, so that what a person sees can be tested without a browser. Entries
 // come first, then what runs say right now, then messages that wait.
-import type { Approval, AssistantMessage, Entry, EntryOf, RunEnd, ToolCallBlock, ToolResultMessage, UserMessage } from '@tenon/protocol';
-import type { ApprovalItem, AssistantItem, NoticeItem, ToolItem, TranscriptItem, UserItem } from '../chat/types.ts';
+import type {
+  Approval,
+  AssistantMessage,
+  Delivery,
+  DeliveryPressed,
+  Entry,
+  EntryOf,
+  RunEnd,
+  ToolCallBlock,
+  ToolResultMessage,
+  UserMessage,
+} from '@tenon/protocol';
+import type { ApprovalItem, AssistantItem, DeliveryItem, NoticeItem, ToolItem, TranscriptItem, UserItem } from '../chat/types.ts';
 import type { Deciding } from './app-state.ts';
 import type { ChatState, EndedRun, Outgoing } from './chat-state.ts';
 import { imagesOf, startOfDay, textOf, withBreaks } from './entry-content.ts';
@@ -43,6 +54,7 @@ class Rows {
   readonly #keys = new Map<string, number>();
   /** Where the tool of a call stands, so that its result and its approval find it. */
   readonly #tools = new Map<string, number>();
+  readonly #deliveries = new Map<string, number>();
   readonly #approvals: Map<string, Approval[]>;
   readonly #ended: Map<string | undefined, EndedRun[]>;
   readonly #saidEnds = new Set<string>();
@@ -116,7 +128,7 @@ class Rows {
     }
   }
 
-  outgoing({ runId, text, images, at, state, error }: Outgoing): void {
+  outgoing({ runId, text, images, files, at, state, error }: Outgoing): void {
     this.#dayLine(at, runId);
     const item: UserItem = {
       kind: 'user',
@@ -125,6 +137,7 @@ class Rows {
       at,
       text,
       images,
+      files,
       state: state === 'sent' ? 'sent' : state,
       error,
     };
@@ -135,7 +148,16 @@ class Rows {
     const own = this.#sources.chat.outgoing.find((each) => each.runId === run.runId);
     const text = run.text ?? own?.text ?? '';
     if (run.from !== undefined) return this.#push({ kind: 'custom', key: `user:${run.runId}`, at: run.createdAt, from: run.from, text });
-    this.#push({ kind: 'user', key: `user:${run.runId}`, author: YOU, at: run.createdAt, text, images: own?.images, state: 'queued' });
+    this.#push({
+      kind: 'user',
+      key: `user:${run.runId}`,
+      author: YOU,
+      at: run.createdAt,
+      text,
+      images: own?.images,
+      files: own?.files,
+      state: 'queued',
+    });
   }
 
   finish(): TranscriptItem[] {
@@ -149,7 +171,7 @@ class Rows {
     return this.#items;
   }
 
-  #user(entry: EntryOf<'message'>, { content, from }: UserMessage): void {
+  #user(entry: EntryOf<'message'>, { content, attachments, from }: UserMessage): void {
     const key = entry.runId === undefined ? entry.id : `user:${entry.runId}`;
     if (from !== undefined) return this.#push({ kind: 'custom', key, at: entry.at, from, text: textOf(content), entryId: entry.id });
     this.#push({
@@ -159,6 +181,7 @@ class Rows {
       at: entry.at,
       text: textOf(content),
       images: imagesOf(entry.id, content),
+      files: attachments,
       state: 'sent',
       entryId: entry.id,
     });
@@ -308,8 +331,25 @@ class Rows {
     const said = (value: unknown) => (typeof value === 'string' ? value : '');
     if (entry.customType === 'reply')
       this.#push({ kind: 'custom', key: entry.id, at: entry.at, from: said(data.plugin), text: said(data.text) });
+    if (entry.customType === 'delivery') this.#delivery(entry, data as unknown as Delivery);
+    if (entry.customType === 'delivery_pressed') this.#pressed(entry, data as unknown as DeliveryPressed);
     if (entry.customType === 'command')
       this.#notice(entry, { type: 'command', command: said(data.text ?? data.command), reply: withBreaks(said(data.reply)) });
+  }
+
+  // The gateway wrote it; an import may have brought anything.
+  #delivery(entry: Entry, delivery: Delivery): void {
+    if (typeof delivery.by !== 'string' || !Array.isArray(delivery.attachments)) return;
+    const sessionKey = this.#sources.chat.key;
+    this.#deliveries.set(entry.id, this.#items.length);
+    this.#push({ kind: 'delivery', key: entry.id, at: entry.at, sessionKey, entryId: entry.id, delivery });
+  }
+
+  #pressed(entry: Entry, pressed: DeliveryPressed): void {
+    const at = this.#deliveries.get(pressed.entryId);
+    if (at !== undefined) this.#items[at] = { ...(this.#items[at] as DeliveryItem), pressed };
+    // What it belongs to is on an older page.
+    else this.#push({ kind: 'custom', key: entry.id, at: entry.at, from: String(pressed.pluginId), text: `Pressed: ${pressed.label}` });
   }
 
   #notice(entry: Entry, notice: NoticeItem['notice']): void {

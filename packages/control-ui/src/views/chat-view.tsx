@@ -5,8 +5,9 @@ import { type ClosedComposer, parseCommand, type Session, visible } from '@tenon
 import { Composer } from '../chat/composer.tsx';
 import { StatusLine } from '../chat/status-line.tsx';
 import { Transcript } from '../chat/transcript.tsx';
-import type { ChatImage, NoticeItem, PluginItem, UserItem } from '../chat/types.ts';
+import type { NoticeItem, PluginItem, UserItem } from '../chat/types.ts';
 import { useApp, usePage } from '../hooks/page-context.ts';
+import { useFiles } from '../hooks/use-files.ts';
 import { usePluginUi } from '../hooks/use-plugin-ui.ts';
 import { useMedia, useNow, usePreferences, widths } from '../hooks/use-browser.ts';
 import { navigate } from '../hooks/use-route.ts';
@@ -89,7 +90,7 @@ export function ChatView({ sessionKey, onShowSessions, sessionsIcon }: ChatViewP
     const last = items.findLast((item) => item.kind === 'user');
     if (last?.kind !== 'user') return;
     const text = await page.chat.rewind(key, last.entryId);
-    if (text !== undefined) await page.chat.send(key, { text: text || last.text, images: last.images ?? [] });
+    if (text !== undefined) await page.chat.send(key, { text: text || last.text, images: last.images ?? [], files: last.files });
   }
 
   return (
@@ -269,12 +270,12 @@ function useComposer(sessionKey: string | undefined, agent: Agent) {
   const models = useApp((state) => state.models);
   const commands = useApp((state) => state.commands);
   const [text, setText] = useState(() => drafts.get(place));
-  const [images, setImages] = useState<readonly ChatImage[]>([]);
   const [choices, setChoices] = useState<Choices>({});
   /** A command that is typed while the composer is closed; what was typed before waits. */
   const [command, setCommand] = useState<string>();
   const [asked, setAsked] = useState(false);
   const sending = useRef(false);
+  const files = useFiles(place);
   const closed = useApp((state) => state.pluginUi.byKey.get(place === 'new' ? '' : place)?.closed);
   const isCommand = command !== undefined && closed?.mode === 'disabled';
 
@@ -293,21 +294,19 @@ function useComposer(sessionKey: string | undefined, agent: Agent) {
 
   async function send(given?: string, override = false): Promise<void> {
     if (isCommand && given === undefined) return sendCommand();
-    const draft = { text: given ?? text, images: given === undefined ? images : [] };
-    if ((draft.text.trim() === '' && draft.images.length === 0) || sending.current) return;
-    if (closed?.mode === 'confirm' && !override && given === undefined && parseCommand(draft.text) === undefined) return setAsked(true);
+    const isTyped = given === undefined;
+    if (((given ?? text).trim() === '' && !(isTyped && files.count > 0)) || sending.current) return;
+    if (closed?.mode === 'confirm' && !override && given === undefined && parseCommand(text) === undefined) return setAsked(true);
+    const draft = { text: given ?? text, images: [], files: isTyped ? files.take() : [] };
     sending.current = sessionKey === undefined;
     const from = location.hash;
-    if (given === undefined) {
-      change('');
-      setImages([]);
-    }
+    if (isTyped) change('');
     const key = await page.chat.send(sessionKey, draft, choices, override);
     sending.current = false;
     if (key === undefined) {
       // It was not made: the text comes back.
       change(draft.text);
-      setImages(draft.images);
+      files.giveBack(draft.files);
     } else if (key !== sessionKey && location.hash === from) {
       // What was typed meanwhile belongs to the session that was being made.
       if (sessionKey === undefined) drafts.move(place, key);
@@ -365,10 +364,7 @@ function useComposer(sessionKey: string | undefined, agent: Agent) {
       onThinking: (thinking: NonNullable<Session['thinking']>) => choose({ thinking }),
       permissions: chosen.permissions ?? agent.permissions ?? 'ask',
       onPermissions: (permissions: NonNullable<Session['permissions']>) => choose({ permissions }),
-      images,
-      onAttach: (added: readonly ChatImage[]) => setImages([...images, ...added]),
-      onRemoveImage: (key: string) => setImages(images.filter((each) => each.key !== key)),
-      imagesReason: model && !model.images ? `${model.id} does not see images` : undefined,
+      ...(isCommand ? {} : files.props(model && !model.images ? model.id : undefined)),
       // On a phone the keyboard would cover what there is to read first.
       focusOnMount: sessionKey === undefined && !matchMedia('(pointer: coarse)').matches,
     },
