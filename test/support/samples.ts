@@ -11,6 +11,7 @@ const PATTERN_SAMPLES = [
   '/wave',
   'dist/index.js',
   'tools.register',
+  '0 9 * * *',
   'hooks.observe:agent_end',
   'main',
   'agent:main:main',

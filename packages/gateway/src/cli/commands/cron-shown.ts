@@ -95,6 +95,9 @@ export const ruleOptions = {
   tag: text('<tag>', 'What it belongs to'),
 } as const;
 
+const CRON_FIELDS = 5;
+const MAX_CRON = 256;
+
 interface When {
   readonly at: string | undefined;
   readonly in: number | undefined;
@@ -109,10 +112,16 @@ export function wishOf({ at, in: delayMs, every: everyMs, cron, tz }: When): Sch
   if (at !== undefined) wishes.push({ kind: 'at', at: parseTime(at) });
   if (delayMs !== undefined) wishes.push({ kind: 'in', delayMs });
   if (everyMs !== undefined) wishes.push({ kind: 'every', everyMs });
-  if (cron !== undefined) wishes.push({ kind: 'cron', cron, tz: tz ?? new Intl.DateTimeFormat().resolvedOptions().timeZone });
+  if (cron !== undefined)
+    wishes.push({ kind: 'cron', cron: parseCron(cron), tz: tz ?? new Intl.DateTimeFormat().resolvedOptions().timeZone });
   else if (tz !== undefined) throw usageError('--tz goes with --cron');
   if (wishes.length > 1) throw usageError('Only one of --at, --in, --every and --cron can say when');
   return wishes[0];
+}
+
+function parseCron(given: string): string {
+  if (given.trim().split(/\s+/).length === CRON_FIELDS && given.length <= MAX_CRON) return given;
+  throw usageError(`--cron cannot be ${quoted(given)}; it must be five fields: minute, hour, day of the month, month, day of the week`);
 }
 
 function parseTime(given: string): number {
