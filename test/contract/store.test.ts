@@ -6,6 +6,7 @@ import type { AnswerSlot } from '../../packages/gateway/src/store/answers.ts';
 import { reads, type WriteName, writes } from '../../packages/gateway/src/store/operations.ts';
 import type { Store } from '../../packages/gateway/src/store/store.ts';
 import { engines, keepAll, onBothEngines, openWorld } from '../support/stores.ts';
+import { attachmentScript } from '../support/stores-attachments.ts';
 import { jobScript } from '../support/stores-jobs.ts';
 import { pluginScript } from '../support/stores-plugins.ts';
 import { settled, type Step, turnScript } from '../support/stores-turns.ts';
@@ -133,7 +134,7 @@ const script: readonly Step[] = [
 
 test('every operation answers, refuses and emits the same on both engines', async () => {
   verifies('foundation:two-engines', 'foundation:sessions', 'foundation:tokens', 'foundation:devices', 'foundation:audit');
-  for (const steps of [script, turnScript, pluginScript, jobScript]) {
+  for (const steps of [script, turnScript, pluginScript, jobScript, attachmentScript]) {
     const played: unknown[][] = [];
     for (const engine of engines) {
       await using world = await openWorld(engine);
@@ -145,7 +146,7 @@ test('every operation answers, refuses and emits the same on both engines', asyn
 });
 
 test('the scripts have every operation of the table', () => {
-  const names = new Set([...script, ...turnScript, ...pluginScript, ...jobScript].map(([, name]) => name));
+  const names = new Set([...script, ...turnScript, ...pluginScript, ...jobScript, ...attachmentScript].map(([, name]) => name));
   assert.deepEqual(
     [...Object.keys(writes), ...Object.keys(reads)].filter((name) => !names.has(name as WriteName)),
     [],

@@ -419,13 +419,17 @@ test('S24 for a bound credential another session looks like one that does not ex
   await assertUnharmed(gateway);
 });
 
-/** Methods whose example names an entry or a run of the session that the example made. */
+/** Methods whose example names an entry, a run or a file of the session that the example made. */
 const aboutAnEntry: ReadonlySet<string> = new Set([
   'sessions.branch',
   'sessions.rewind',
   'sessions.label',
   'sessions.contextEdit',
   'agent.wait',
+  'attachments.chunk',
+  'attachments.commit',
+  'attachments.remove',
+  'deliveries.press',
 ]);
 
 test('S24 a bound credential with every scope can do nothing that is not about its session', async () => {
@@ -450,7 +454,15 @@ test('S24 a bound credential with every scope can do nothing that is not about i
   const { events } = (
     await bound.request('events.subscribe', { events: ['tick', 'presence', 'device.pair.requested', 'sessions.changed'] })
   ).payload;
-  const aboutSessions = ['sessions.changed', 'agent', 'chat', 'approval.requested', 'approval.resolved', 'action.required'];
+  const aboutSessions = [
+    'sessions.changed',
+    'agent',
+    'chat',
+    'approval.requested',
+    'approval.resolved',
+    'action.required',
+    'action.resolved',
+  ];
   // Of what plugins send, it hears what names its session.
   assert.deepEqual(events, ['tick', 'health', 'shutdown', ...aboutSessions, 'plugin.*']);
   await assertUnharmed(gateway);
