@@ -6,6 +6,9 @@ import { approveForget } from './commands/approve-forget.ts';
 import { approveLs } from './commands/approve-ls.ts';
 import { approveRules } from './commands/approve-rules.ts';
 import { approveShow } from './commands/approve-show.ts';
+import { attachGet } from './commands/attach-get.ts';
+import { attachLs } from './commands/attach-ls.ts';
+import { attachRm } from './commands/attach-rm.ts';
 import { audit } from './commands/audit.ts';
 import { backup } from './commands/backup.ts';
 import { call } from './commands/call.ts';
@@ -116,6 +119,9 @@ export const commands: readonly CommandSpec[] = [
   cronResume,
   cronHistory,
   heartbeatWake,
+  attachLs,
+  attachGet,
+  attachRm,
   agentLs,
   modelLs,
   modelProbe,
@@ -162,6 +168,7 @@ export const groups: Readonly<Record<string, string>> = {
   session: 'Conversations: list, show, make, change, delete',
   cron: 'Work at a later time: list, add, change, pause, run now, and what became of it',
   heartbeat: 'What agents do by themselves: wake one',
+  attach: 'Files of conversations: list, save, remove',
   agent: 'The agents',
   model: 'The models: list, try',
   tool: 'The tools of the agents',

@@ -65,6 +65,8 @@ async function optionsOf(spec: (typeof commands)[number]): Promise<OptionTable> 
 
 /** Arguments that let a command get as far as its options. */
 const goodArgs: Readonly<Record<string, readonly string[]>> = {
+  'attach get': ['2Yp4u0m9Qk3xV7cA1bZsTg'],
+  'attach rm': ['2Yp4u0m9Qk3xV7cA1bZsTg'],
   'config set': ['log.files=3'],
   'config unset': ['log.files'],
   call: ['tokens.revoke', '{"id":"0123456789abcdef"}'],

@@ -7,7 +7,7 @@ import type { CommandContext } from '../context.ts';
 import { CliError, exitCodes, usageError } from '../failure.ts';
 import { readAll } from '../io.ts';
 import { jsonLine } from '../output.ts';
-import { choice, on, optional, text } from '../values.ts';
+import { choice, on, optional, repeated, text } from '../values.ts';
 import { chosenSession } from './chosen-session.ts';
 
 const LEVELS = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
@@ -24,6 +24,7 @@ export const run = defineCommand({
     'run "list the files"',
     'run --session notes "and now?" --json',
     'run - < question.txt',
+    'run "what is in it?" --attach report.pdf',
     'run "fix the tests" --timeout 10m',
     'run --session notes /status',
   ],
@@ -33,6 +34,7 @@ export const run = defineCommand({
     agent: text('<id>', 'The agent (default: main)'),
     model: text('<id>', 'The model, for this turn only'),
     thinking: choice(LEVELS, 'How long the model thinks, for this turn only'),
+    attach: repeated('<file>', 'A file that goes with the message; may be given several times'),
     override: on('Say it although a plugin waits for a decision'),
     noWait: on('If something waits for an approval, end with 6 instead of waiting'),
     quiet: on('Say nothing about tools on stderr', 'q'),
@@ -46,6 +48,9 @@ export const run = defineCommand({
     await context.check('agent', { agentId, model, thinking }, labels);
     const sessionKey = await chosenSession({ session: options.session, agent: agentId });
     await context.check('agent', { sessionKey }, labels);
+    const files = options.attach ?? [];
+    const { checkFiles, uploadFiles } = await import('../upload.ts');
+    await checkFiles(files);
     const message = await readMessage(context);
     if (message.startsWith('/')) {
       const { runSlashCommand } = await import('./run-command.ts');
@@ -122,7 +127,9 @@ export const run = defineCommand({
     if (options.streamJson) streamEvents(client, runId, (line) => out.line(line));
     client.onState(connectionNotes(inner, () => follower?.interrupted()));
 
-    const accepted = await client.call('agent', params, { timeoutMs: CALL_MS });
+    const attachments = await uploadFiles(client, files, sessionKey);
+    const said = attachments.length === 0 ? params : { ...params, attachments };
+    const accepted = await client.call('agent', said, { timeoutMs: CALL_MS });
     const fetchEntry = (entryId: string) =>
       void readEntry(client, accepted.sessionKey, entryId).then((entry) => entry && follower?.entry(entry));
     follower = createFollower({ sessionKey: accepted.sessionKey, show, fetchEntry });
