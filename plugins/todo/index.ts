@@ -104,7 +104,7 @@ export default definePluginEntry({
       label: 'Todo',
       surface: 'session',
       description: 'What there is to do in this session',
-      activeWhen: { namespace: NAMESPACE },
+      // Always: whoever opens the panel can begin the list there.
       view: [{ kind: 'list', from: { namespace: NAMESPACE }, itemAction: { label: 'Done or not', actionId: 'toggle', fields: ['id'] } }],
       actions: [{ label: 'Add', actionId: 'add', ask: true }],
     });

@@ -203,7 +203,7 @@ describe('what an action queues', () => {
     const inject = [{ text: 'second' }, { text: 'first', priority: 5 }, { text: 'last', placement: 'append_context' }];
     const { runId } = await press(key, 'queue', { inject, go: true });
     assert.equal((await world.ended(runId)).text, 'Heard.');
-    assert.match(told(world.server, 'user').join('|'), /first[\s\S]*second[\s\S]*\(The deeds: go on\.\)[\s\S]*last/);
+    assert.match(told(world.server, 'user').join('|'), /first[\s\S]*second[\s\S]*the plugin The deeds asks the agent to go on[\s\S]*last/);
     assert.equal((await world.ask('sessions.get', { key })).session.pendingInjections, undefined);
   });
 
@@ -285,7 +285,8 @@ describe('sessions.patch with an extension, as the first seed asks for it', () =
     const { session } = await world.ask('sessions.patch', patch(key, 'noop', { x: 1 }));
     assert.deepEqual([session.title, session.label], ['After', 'patched']);
     assert.deepEqual(await boxOf(key), { n: 2, same: true, scopes: true, live: true, slot: { n: 1 } });
-    await world.ask('sessions.patch', patch(key, 'slot'));
+    const patched = (await world.ask('sessions.patch', patch(key, 'slot'))).session;
+    assert.deepEqual(patched, (await world.ask('sessions.get', { key })).session, 'the same row that a read gives');
     assert.deepEqual(await boxOf(key), { n: 7 }, 'its own slot is its own state');
     assert.equal((await world.ask('sessions.get', { key })).session.title, 'By the slot');
   });

@@ -90,11 +90,11 @@ type KeyedHandler<Method extends MethodName> =
   | ((params: Params<Method>, context: RequestContext) => Promise<Committed<Result<Method>>>)
   | TwoStepHandler<Method>;
 
-/** For an answer that holds a secret: what is stored lacks it, and `present` adds it, to the first answer and to a repeat. */
+/** For an answer that holds a secret, or what is made when it is read: what is stored lacks it, and `present` adds it, to the first answer and to a repeat. */
 interface TwoStepHandler<Method extends MethodName> {
   commit(params: Params<Method>, context: RequestContext): Promise<Committed<unknown>>;
   // biome-ignore lint/suspicious/noExplicitAny: what commit returned; the two halves stand side by side in one handler
-  present(stored: any, context: RequestContext): Result<Method>;
+  present(stored: any, context: RequestContext): Result<Method> | Promise<Result<Method>>;
 }
 
 export type Handler<Method extends MethodName> = Method extends KeyedMethod ? KeyedHandler<Method> : SafeHandler<Method>;

@@ -1,6 +1,6 @@
 // One gateway per home. The lock is the operating system's, held through SQLite for as long as the process lives, so a
 // killed gateway leaves nothing stale behind. The pid beside it is only for the message.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreOpenError } from './failure.ts';
@@ -26,6 +26,8 @@ export function lockHome(home: string): HomeLock {
   writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   return {
     release() {
+      // While it is still locked, so that it is not the pid of the next gateway.
+      rmSync(pidFile, { force: true });
       database.close();
     },
   };

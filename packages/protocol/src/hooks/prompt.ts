@@ -186,7 +186,7 @@ const FinalizeResult = Type.Object(
 export const strongestAction: Merge<Static<typeof FinalizeEvent>, Static<typeof FinalizeResult>> = {
   name: 'strongestAction',
   summary:
-    '`finalize` wins over all. Otherwise every `revise` counts: reasons are joined, retries collected in order. `continue` stands ' +
+    '`finalize` wins over all. Otherwise every `revise` counts: reasons are joined and told before the instructions, retries collected in order. `continue` stands ' +
     'only if nobody asked for more.',
   joins: ['action', 'reason'],
   apply(event, { action, reason, retry }, plugin) {

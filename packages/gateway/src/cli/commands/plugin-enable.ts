@@ -31,7 +31,9 @@ export const pluginEnable = defineCommand({
     );
     const refused = result.plugin.registrations.filter(({ accepted }) => !accepted);
     if (refused.length > 0 && !out.json)
-      out.talk(`${refused.length} of its registrations were not taken: tenon plugin inspect ${plugin.id}`);
+      out.talk(
+        `${refused.length} of its registrations ${refused.length === 1 ? 'was' : 'were'} not taken: tenon plugin inspect ${plugin.id}`,
+      );
     return result.plugin.state === 'loaded' ? 0 : 1;
   },
 });

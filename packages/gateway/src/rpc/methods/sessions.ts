@@ -37,20 +37,27 @@ export const sessionHandlers = {
     return hooks.has('session_start') ? made.then((result) => tellStart(hooks, result, 'new')) : made;
   },
 
-  'sessions.patch': ({ key, ifRevision, extension, idempotencyKey: _, ...fields }, context) => {
-    const { commit, clock, principal } = context;
-    requireForMode(fields.permissions, principal);
-    if (extension)
-      return context.commitAfter(() =>
-        context.lanes.run(`patch\n${key}`, () => patchWithExtension(key, fields, ifRevision, extension, context)),
-      );
-    return commit('sessions.patch', {
-      key,
-      fields,
-      by: principal.id,
-      at: clock.now(),
-      ...(ifRevision === undefined ? {} : { ifRevision }),
-    });
+  'sessions.patch': {
+    commit({ key, ifRevision, extension, idempotencyKey: _, ...fields }, context) {
+      const { commit, clock, principal } = context;
+      requireForMode(fields.permissions, principal);
+      if (extension)
+        return context.commitAfter(() =>
+          context.lanes.run(`patch\n${key}`, () => patchWithExtension(key, fields, ifRevision, extension, context)),
+        );
+      return commit('sessions.patch', {
+        key,
+        fields,
+        by: principal.id,
+        at: clock.now(),
+        ...(ifRevision === undefined ? {} : { ifRevision }),
+      });
+    },
+    // The row that `sessions.get` gives, so that nobody has to read it again to see what the patch did to what plugins show.
+    async present(stored: { session: Session; runId?: string }, context) {
+      const [session = stored.session] = await withPluginFields([stored.session], context, context.plugins());
+      return { ...stored, session };
+    },
   },
 
   'sessions.injections': async ({ key }, { store, clock }) => {
