@@ -27,7 +27,8 @@ export const cronAdd = defineCommand({
     if (options.session !== undefined && options.agent !== undefined) throw usageError('--session and --agent cannot be given together');
     const session = options.session === undefined ? { agentId: agent, fresh: true as const } : { key: await sessionKey(options.session) };
     const wish = { message: args.message, session, schedule, name, overlap, delivery, tag, ...rulesOf(options) };
-    const result = await call('cron.add', wish, { message: '<message>', name: '--name', tag: '--tag' });
+    const where = options.session === undefined ? '--agent' : '--session';
+    const result = await call('cron.add', wish, { message: '<message>', name: '--name', tag: '--tag', session: where });
     out.show(result, () => jobLines(result.job, out, visible, io.now()));
   },
 });

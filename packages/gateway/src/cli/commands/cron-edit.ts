@@ -18,7 +18,7 @@ export const cronEdit = defineCommand({
     clearRetry: on('It is not tried again when it fails'),
     clearTag: on('Take the tag away'),
   },
-  async run({ args, options, out, io, call }) {
+  async run({ args, options, out, io, call, check }) {
     const { message, name, overlap, delivery } = options;
     const changes = {
       message,
@@ -33,8 +33,10 @@ export const cronEdit = defineCommand({
     };
     if (Object.values(changes).every((value) => value === undefined))
       throw usageError('Nothing to change: give --message, --every, --on-miss …');
+    const labels = { message: '--message', name: '--name', tag: '--tag', session: '--session' };
+    await check('cron.update', changes, labels);
     const { id } = await findJob(args.id, { call });
-    const result = await call('cron.update', { id, ...changes }, { message: '--message', name: '--name', tag: '--tag' });
+    const result = await call('cron.update', { id, ...changes }, labels);
     const { visible } = await import('@tenon/protocol');
     out.show(result, () => jobLines(result.job, out, visible, io.now()));
   },

@@ -18,7 +18,8 @@ export const cronHistory = defineCommand({
     limit: integer('<n>', 'How many at most', { min: 1, max: 200, short: 'n' }),
     cursor: text('<cursor>', 'Go on where an earlier list ended'),
   },
-  async run({ args, options, out, call }) {
+  async run({ args, options, out, call, check }) {
+    await check('cron.history', options);
     const id = args.id === undefined ? undefined : await idOf(args.id, call);
     const result = await call('cron.history', { id, ...options });
     const { visible } = await import('@tenon/protocol');
