@@ -31,6 +31,11 @@ export function faultPoints(): string[] {
   return names.sort();
 }
 
+/** Those around a button of a delivery have tests of their own: deliveries.test.ts. */
+export function isPressPoint(point: string): boolean {
+  return point.startsWith('press.');
+}
+
 /** Resolves with how often the process was killed at the point; throws when a promise did not hold afterwards. */
 export type Scenario = (point: string, seed: number) => Promise<number>;
 

@@ -5,7 +5,6 @@ import { type Delivery, type DeliveryRecord, limits, matches } from '@tenon/prot
 import type { OutgoingDelivery } from '@tenon/plugin-sdk';
 import { Type } from 'typebox';
 import type { Clock, Timer } from '../kernel/clock.ts';
-import { faultpoint } from '../kernel/fault.ts';
 import { createLanes } from '../kernel/lane.ts';
 import type { Log } from '../kernel/log.ts';
 import type { AttachmentFiles } from '../store/attachment-files.ts';
@@ -58,7 +57,6 @@ export function createDeliverer({ store, files, clock, log, registry, caller }: 
     const number = record.attempts + 1;
     try {
       const taken = await ask(record, delivery, number);
-      faultpoint('delivery.taken');
       const pause = PAUSES_MS[number - 1];
       const isLast = number >= limits.deliveryAttempts.value || pause === undefined;
       const outcome =

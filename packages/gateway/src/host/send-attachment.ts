@@ -5,7 +5,6 @@ import { GatewayError, limits, Presentation, SessionKey } from '@tenon/protocol'
 import type { AttachmentOutcome, Refused } from '@tenon/plugin-sdk';
 import { Type, type Static } from 'typebox';
 import type { Clock } from '../kernel/clock.ts';
-import { faultpoint } from '../kernel/fault.ts';
 import { cleanFileName } from '../kernel/file-name.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { AttachmentFiles } from '../store/attachment-files.ts';
@@ -128,7 +127,6 @@ export function createSendAttachment(load: PluginLoad, deps: SendDeps): (given: 
         });
       },
     );
-    faultpoint('delivery.created');
     const { entry } = await store.read('entries.get', { key: sessionKey, id: record.entryId });
     const delivery = entry.type === 'custom' ? entry.data : undefined;
     const settled = known || record.state !== 'waiting' ? record : await deliverer.attempt(record, delivery as never);

@@ -30,7 +30,6 @@ export async function moveDurably(draft: string, file: string): Promise<void> {
   } finally {
     await handle.close();
   }
-  faultpoint('file.before-rename');
   await rename(draft, file);
   syncFolder(dirname(file));
 }

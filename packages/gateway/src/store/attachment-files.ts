@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import type { Attachment } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import { moveDurably } from '../kernel/durable-file.ts';
-import { faultpoint } from '../kernel/fault.ts';
 import { randomId } from '../kernel/ids.ts';
 import { createLanes } from '../kernel/lane.ts';
 import type { Log } from '../kernel/log.ts';
@@ -85,7 +84,6 @@ export function openAttachmentFiles({ home, store, clock, log, quotas, unusedMs 
     const file = placeOf(home, sha256);
     makeFolder(join(folder, sha256.slice(0, 2)));
     await moveDurably(draft, file);
-    faultpoint('attachment.placed');
   }
 
   async function sizeOf(file: string): Promise<number> {

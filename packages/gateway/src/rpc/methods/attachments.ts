@@ -1,7 +1,6 @@
 import { GatewayError, limits, type Result } from '@tenon/protocol';
 import { requireSeen } from '../../agent/attachments.ts';
 import { pressButton } from '../../agent/press-button.ts';
-import { faultpoint } from '../../kernel/fault.ts';
 import { cleanFileName } from '../../kernel/file-name.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { KeptFile } from '../../store/attachment-files.ts';
@@ -68,7 +67,6 @@ export const attachmentHandlers = {
       };
       const { name, owner } = upload;
       return files.keepUpload(uploadId, check, (file) => {
-        faultpoint('attachment.before-commit');
         return commit('attachments.commit', { ...file, handle: randomId(), uploadId, name, owner, quotas: files.quotas, at: clock.now() });
       });
     });
