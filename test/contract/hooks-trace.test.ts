@@ -208,7 +208,7 @@ test('actions, changes of a session, commands, state and tools are told with wha
   await put('no');
   await ask('sessions.patch', { key: sessionKey, extension: { plugin: 'doer', action: 'rename' } });
   await world.admin.request('sessions.patch', { key: sessionKey, extension: { plugin: 'doer', action: 'rename', payload: 'no' } });
-  await ask('commands.run', { sessionKey, text: '/fill' });
+  await ask('commands.invoke', { sessionKey, text: '/fill' });
   await turn(sessionKey, 'weigh', {});
   const all = await records(sessionKey);
   const own = all.filter(({ plugin, place }) => plugin === 'doer' && place !== 'session_projection');

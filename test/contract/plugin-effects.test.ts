@@ -228,9 +228,9 @@ describe('what an action queues', () => {
       const key = await newSession();
       world.server.next({ text: `Heard ${way}.` });
       if (way === 'command') {
-        assert.equal((await world.ask('commands.run', { sessionKey: key, text: '/deed wait' })).reply, 'done');
+        assert.equal((await world.ask('commands.invoke', { sessionKey: key, text: '/deed wait' })).reply, 'done');
         assert.equal((await world.ask('sessions.get', { key })).session.pendingInjections, 1);
-        await world.ask('commands.run', { sessionKey: key, text: '/deed' });
+        await world.ask('commands.invoke', { sessionKey: key, text: '/deed' });
       } else if (way === 'call') await press(key, 'enqueue');
       else assert.equal(typeof (await press(key, 'queue', { inject: [{ text: 'by a result' }] })).runId, 'string');
       await world.admin.find(({ event, payload }) => event === 'chat' && payload.kind === 'ended' && payload.sessionKey === key);
@@ -390,7 +390,7 @@ test('where the operator has switched it off, what is queued waits for the next 
     await quiet.ask('sessions.create', { key: sessionKey });
     const pressed = { pluginId: 'deeds', actionId: 'queue', sessionKey, payload: { inject: [{ text: 'patient' }] } };
     assert.deepEqual(await quiet.ask('plugins.sessionAction', pressed), { ok: true });
-    await quiet.ask('commands.run', { sessionKey, text: '/deed' });
+    await quiet.ask('commands.invoke', { sessionKey, text: '/deed' });
     assert.equal((await quiet.ask('sessions.get', { key: sessionKey })).session.pendingInjections, 2);
     assert.equal(quiet.server.requests.length, 0);
     quiet.server.next({ text: 'Heard.' });

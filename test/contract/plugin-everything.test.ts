@@ -90,7 +90,7 @@ const uses: Readonly<Record<ContributionKind, () => Promise<void>>> = {
     assert.equal(await callTool('shout', { text: 'x', how: 'polish' }), 'polished');
   },
   async command() {
-    const { reply } = await ask('commands.run', { sessionKey: await newSession(), text: '/wave there' });
+    const { reply } = await ask('commands.invoke', { sessionKey: await newSession(), text: '/wave there' });
     assert.equal(reply, 'waves at there');
   },
   async uiDescriptor() {

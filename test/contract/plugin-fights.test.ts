@@ -109,7 +109,7 @@ test('names that all plugins share belong to the first; the other is refused wit
   assert.equal((await ring('x')).text, 'blue rings x');
   const sessionKey = (await ask('sessions.create', { key: `agent:main:fight-${++count}` })).session.key;
   for (const text of ['/fight', '/duel'])
-    assert.match((await ask('commands.run', { sessionKey, text })).reply, /^blue /, 'also by an alias');
+    assert.match((await ask('commands.invoke', { sessionKey, text })).reply, /^blue /, 'also by an alias');
   const { findings } = await ask('doctor.run', {});
   assert.ok(
     findings.some(({ message }: { message: string }) => /Plugin red: .*fight/.test(message)),

@@ -166,7 +166,7 @@ test('every way to run a turn fires the same hooks', async () => {
     },
     async 'a turn that a plugin asked for'() {
       const sessionKey = (await ask('sessions.create', { key: key() })).session.key;
-      await ask('commands.run', { sessionKey, text: '/again' });
+      await ask('commands.invoke', { sessionKey, text: '/again' });
       return endedRun(sessionKey);
     },
   };
@@ -187,7 +187,7 @@ test('a command of a person is a turn with the hooks of its own, and a slash com
   await world.ended(runId);
   assert.deepEqual(await hooksOf(runId), ['agent_end', 'input', 'resolve_exec_env', 'user_bash']);
   const before = (await seen()).hooks.length;
-  await ask('commands.run', { sessionKey, text: '/status' });
+  await ask('commands.invoke', { sessionKey, text: '/status' });
   assert.equal((await seen()).hooks.length, before);
 });
 

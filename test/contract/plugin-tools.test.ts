@@ -190,7 +190,11 @@ test('commands and their arguments are completed for those who may use them', as
 
 test('a command that is given too much is refused, not cut', async () => {
   const sessionKey = (await ask('sessions.create', { key: `agent:main:long-${++count}` })).session.key;
-  const { error } = await world.admin.request('commands.run', { sessionKey, text: `/paint ${'x'.repeat(4_097)}` });
+  const { error } = await world.admin.request('commands.invoke', { sessionKey, text: `/paint ${'x'.repeat(4_097)}` });
   assert.equal(error?.code, 'TOO_LARGE');
-  assert.equal((await ask('commands.run', { sessionKey, text: `/paint a\u0007b` })).reply, 'painted 2', 'control characters are left out');
+  assert.equal(
+    (await ask('commands.invoke', { sessionKey, text: `/paint a\u0007b` })).reply,
+    'painted 2',
+    'control characters are left out',
+  );
 });

@@ -240,8 +240,8 @@ describe('commands of plugins', () => {
     const wave = commands.find(({ name }: { name: string }) => name === 'wave');
     assert.deepEqual([wave.source, wave.pluginId, wave.usage, wave.aliases], ['plugin', 'everything', '/wave [at whom]', ['hi']]);
     const sessionKey = await newSession();
-    assert.equal((await ask('commands.run', { sessionKey, text: '/wave there' })).reply, 'waves at there');
-    assert.equal((await ask('commands.run', { sessionKey, text: '/hi' })).reply, 'waves at you');
+    assert.equal((await ask('commands.invoke', { sessionKey, text: '/wave there' })).reply, 'waves at there');
+    assert.equal((await ask('commands.invoke', { sessionKey, text: '/hi' })).reply, 'waves at you');
     const sent = await ask('chat.send', { sessionKey, message: '/wave', idempotencyKey: `wave-${++count}` });
     assert.deepEqual([sent.status, sent.reply], ['handled', 'waves at you']);
   });
@@ -250,7 +250,7 @@ describe('commands of plugins', () => {
     verifies('seams:A12');
     const sessionKey = await newSession();
     world.server.next({ text: 'I went on.' });
-    const answer = await ask('commands.run', { sessionKey, text: '/wave on' });
+    const answer = await ask('commands.invoke', { sessionKey, text: '/wave on' });
     assert.deepEqual(answer, { reply: 'waves at on', sessionKey });
     await world.admin.find(({ event, payload }) => event === 'chat' && payload.kind === 'ended' && payload.sessionKey === sessionKey);
     const entries = await world.history(sessionKey);
@@ -260,13 +260,13 @@ describe('commands of plugins', () => {
   test('need their scopes, and a failure says which plugin but not what it threw', async () => {
     verifies('seams:A14');
     const sessionKey = await newSession();
-    assert.equal((await ask('commands.run', { sessionKey, text: '/judge' })).reply, 'judged', 'admin passes');
+    assert.equal((await ask('commands.invoke', { sessionKey, text: '/judge' })).reply, 'judged', 'admin passes');
     const { token } = await mintToken(world.admin, ['operator.write']);
     await using writer = await connectRaw(world.gateway.socketUrl, token);
-    const { error } = await writer.request('commands.run', { sessionKey, text: '/judge' });
+    const { error } = await writer.request('commands.invoke', { sessionKey, text: '/judge' });
     assert.deepEqual([error?.code, error?.details?.missingScope], ['SCOPE', 'operator.approvals']);
     for (const how of ['fail', 'garbage']) {
-      const failure = await refused('commands.run', { sessionKey, text: `/wave ${how}` });
+      const failure = await refused('commands.invoke', { sessionKey, text: `/wave ${how}` });
       assert.deepEqual([failure.code, failure.details?.code, failure.details?.plugin], ['PLUGIN', 'PLUGIN_FAILED', 'everything']);
       assert.ok(!failure.message.includes('secret'));
     }
@@ -548,15 +548,15 @@ describe('what the operator decides', () => {
     verifies('S21', 'seams:W2');
     const sessionKey = await newSession();
     await ask('plugins.revoke', { id: 'everything', grants: ['commands.register', 'tools.register', 'turns.start'] });
-    assert.equal((await refused('commands.run', { sessionKey, text: '/judge' })).code, 'NOT_FOUND');
+    assert.equal((await refused('commands.invoke', { sessionKey, text: '/judge' })).code, 'NOT_FOUND');
     // The other one that wants these names has them now, as it would after a start.
-    assert.equal((await ask('commands.run', { sessionKey, text: '/wave' })).reply, 'second');
+    assert.equal((await ask('commands.invoke', { sessionKey, text: '/wave' })).reply, 'second');
     assert.match((await callTool({ text: 'x' })).text, /second/);
     const refusedTurn = await refused('plugins.sessionAction', press(sessionKey, 'continue'));
     assert.equal(refusedTurn.details?.code, 'NOT_GRANTED');
     await ask('plugins.grant', { id: 'everything', grants: ['commands.register', 'tools.register', 'turns.start'] });
     await ask('plugins.reload', { id: 'everything' });
-    assert.equal((await ask('commands.run', { sessionKey, text: '/wave' })).reply, 'waves at you');
+    assert.equal((await ask('commands.invoke', { sessionKey, text: '/wave' })).reply, 'waves at you');
     const unasked = await refused('plugins.grant', { id: 'everything', grants: ['secrets.use:x'] });
     assert.equal(unasked.code, 'INVALID_REQUEST');
     const { records } = await ask('audit.list', { limit: 50 });

@@ -175,7 +175,7 @@ test('S53 a command that cannot be shown whole is refused; what is shown is whol
   assert.equal(code, 0);
   assertNothingHidden(stdout);
   for (const mark of ['\\u{202e}', '\\u{2066}', '\\u{7}', '\\u{1b}[2Krm -rf .']) assert.ok(stdout.includes(mark), `${mark} in ${stdout}`);
-  const { payload } = await talk.admin.request('commands.run', { sessionKey: SESSION, text: '/approve' });
+  const { payload } = await talk.admin.request('commands.invoke', { sessionKey: SESSION, text: '/approve' });
   assertNothingHidden(payload.reply);
   assert.ok(payload.reply.includes('\\u{202e}') && payload.reply.includes('rm -rf .'), payload.reply);
   const listed = await tenon(talk.gateway.home, 'approve', 'ls');
@@ -216,9 +216,9 @@ test('S54 one valid answer decides: two at once, replays, wrong credentials and 
   assert.equal((await resolve(bound, 'allow-once')).error?.details?.code, 'SESSION_BOUND');
   for (const [client, method] of [
     [writer, 'chat.send'],
-    [writer, 'commands.run'],
+    [writer, 'commands.invoke'],
     [bound, 'chat.send'],
-    [bound, 'commands.run'],
+    [bound, 'commands.invoke'],
   ] as const) {
     const params =
       method === 'chat.send' ? { message: '/approve allow', idempotencyKey: `slash-${id}` } : { text: `/approve always ${id}` };

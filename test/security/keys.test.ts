@@ -64,7 +64,7 @@ async function everySurface(talk: Conversation, sessionKey: string): Promise<voi
   }
   assert.ok(asked > 15, `only ${asked} methods answered`);
   assert.equal((await admin.request('doctor.run', { fix: true })).ok, true);
-  for (const text of ['/status', '/model', '/help']) await admin.request('commands.run', { sessionKey, text });
+  for (const text of ['/status', '/model', '/help']) await admin.request('commands.invoke', { sessionKey, text });
   // Every frame that came, events included.
   assertClean(JSON.stringify(admin.frames), 'a frame');
   const headers = { authorization: `Bearer ${gateway.token}` };

@@ -15,7 +15,7 @@ export interface PluginTalk extends Conversation {
 export async function openWithPlugin(id: string, options: ConversationOptions & { readonly config?: string } = {}): Promise<PluginTalk> {
   const talk = await openConversation(options);
   const own = {
-    type: async (sessionKey: string, text: string) => (await talk.ask('commands.run', { sessionKey, text })).reply as string,
+    type: async (sessionKey: string, text: string) => (await talk.ask('commands.invoke', { sessionKey, text })).reply as string,
     press: (sessionKey: string, actionId: string, payload?: JsonValue) =>
       talk.ask('plugins.sessionAction', { pluginId: id, actionId, sessionKey, ...(payload === undefined ? {} : { payload }) }),
     async shown(sessionKey: string) {

@@ -131,7 +131,7 @@ async function live(lane: number): Promise<void> {
           payload: { number, goOn: number % 2 === 0 },
           idempotencyKey: `press-${number}`,
         });
-      if (number % 7 === 0) await act('commands.run', { sessionKey, text: '/again' });
+      if (number % 7 === 0) await act('commands.invoke', { sessionKey, text: '/again' });
       await call('chat.send', { sessionKey, message: `message ${number}`, idempotencyKey });
       await call('agent.wait', { runId: idempotencyKey, timeoutMs: 100_000 });
       if (number % 50 === 0) clock.advance(1_000);

@@ -7458,8 +7458,8 @@ public struct CommandsCompleteResultCompletionsItem: Codable, Hashable, Sendable
     }
 }
 
-/// `commands.run`: Carry out a slash command in a session.
-public struct CommandsRunParams: Codable, Hashable, Sendable {
+/// `commands.invoke`: Carry out a slash command in a session.
+public struct CommandsInvokeParams: Codable, Hashable, Sendable {
     public let sessionKey: SessionKey
     public let text: String
     public let idempotencyKey: String?
@@ -7475,7 +7475,7 @@ public struct CommandsRunParams: Codable, Hashable, Sendable {
     }
 }
 
-public struct CommandsRunResult: Codable, Hashable, Sendable {
+public struct CommandsInvokeResult: Codable, Hashable, Sendable {
     public let reply: String
     public let sessionKey: SessionKey
 
@@ -10235,10 +10235,10 @@ public enum GatewayMethods {
         public static let name = "commands.complete"
     }
     /// Carry out a slash command in a session.
-    public enum CommandsRun: GatewayMethod {
-        public typealias Params = CommandsRunParams
-        public typealias Result = CommandsRunResult
-        public static let name = "commands.run"
+    public enum CommandsInvoke: GatewayMethod {
+        public typealias Params = CommandsInvokeParams
+        public typealias Result = CommandsInvokeResult
+        public static let name = "commands.invoke"
     }
     /// Tokens and cost of a run, of a session, or of all; by model.
     public enum UsageGet: GatewayMethod {

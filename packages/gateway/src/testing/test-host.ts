@@ -165,7 +165,7 @@ export async function createTestHost(plugin: PluginEntry, options: TestHostOptio
     sessionKey: main,
     send,
     async command(text, { sessionKey, ...rest } = {}) {
-      const { reply } = (await call('commands.run', { sessionKey: await inSession(sessionKey), text }, rest)) as { reply: string };
+      const { reply } = (await call('commands.invoke', { sessionKey: await inSession(sessionKey), text }, rest)) as { reply: string };
       await settled();
       return reply;
     },

@@ -87,7 +87,7 @@ export const agentMethods = {
       closed,
     ),
   }),
-  'commands.run': write({
+  'commands.invoke': write({
     summary: 'Carry out a slash command in a session.',
     scope: 'operator.read',
     bound: { param: 'sessionKey' },

@@ -256,7 +256,7 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
       const params = { sessionKey, message: text, idempotencyKey: newId() };
       const answer = await inSession(() => client.call('chat.send', params, { timeoutMs: SLOW_MS })).catch((error: unknown) => {
         if ((error as { code?: unknown }).code !== 'SCOPE') throw error;
-        return client.call('commands.run', { sessionKey, text, idempotencyKey: newId() }, { timeoutMs: SLOW_MS });
+        return client.call('commands.invoke', { sessionKey, text, idempotencyKey: newId() }, { timeoutMs: SLOW_MS });
       });
       if (answer.sessionKey !== sessionKey) await moveTo(answer.sessionKey);
       return answer.reply ?? '';

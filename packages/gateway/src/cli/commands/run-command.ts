@@ -42,7 +42,7 @@ export async function runSlashCommand(
   return exitCodes.ok;
 }
 
-type Answer = Result<'chat.send'> | Result<'commands.run'>;
+type Answer = Result<'chat.send'> | Result<'commands.invoke'>;
 
 /** As a message, so that every surface sees it; a session that does not exist yet is made. */
 async function carryOut(call: CommandContext['call'], sessionKey: string, text: string): Promise<Answer> {
@@ -52,7 +52,7 @@ async function carryOut(call: CommandContext['call'], sessionKey: string, text: 
   } catch (error) {
     const { code, message } = error as { code?: unknown; message?: unknown };
     // Who may only look can still give the commands that look.
-    if (code === 'SCOPE') return call('commands.run', { sessionKey, text }, undefined, SLOW_MS);
+    if (code === 'SCOPE') return call('commands.invoke', { sessionKey, text }, undefined, SLOW_MS);
     if (code !== 'NOT_FOUND' || !String(message).startsWith('Cannot find session ')) throw error;
     await call('sessions.create', { key: sessionKey });
     return send();

@@ -87,7 +87,7 @@ export const agentHandlers = {
     completions: await completeCommand({ sessionKey, text, principal }, deps),
   }),
 
-  'commands.run': ({ sessionKey, text }, context) =>
+  'commands.invoke': ({ sessionKey, text }, context) =>
     context.commitAnswer(() => runCommand({ sessionKey, text, principal: context.principal }, context.commands)),
 
   'usage.get': ({ sessionKey, runId, since }, { store }) =>
