@@ -153,6 +153,7 @@ export const pluginScript: readonly Step[] = [
   ['write', 'runs.wake', { key, wake: { runId: 'w2', wakers: [wishes('w2')], depth: 0 }, at: at + 9 }],
   ['write', 'runs.wake', { key, wake: { runId: 'w3', wakers: [wishes('w3')], depth: 3 }, at: at + 9 }],
   ['write', 'runs.wake', { key, wake: { runId: 'w4', wakers: [wishes('w4')] }, at: at + 9 }],
+  ['write', 'runs.cancelQueuedOf', { principal: `plugin:${plugin}`, at: at + 9 }],
   ['write', 'runs.cancelQueued', { key, at: at + 9 }],
   ['write', 'injections.remove', { ...ofPlugin, at: at + 9 }],
   ['write', 'plugins.act', { ...acted, puts: [{ namespace: 'mode', value: 'acted' }], answer: { ok: true } }],
