@@ -14,9 +14,10 @@ const patterns = files.length > 0 ? files.map(expand) : ['packages/**/*.test.ts'
 // End-to-end tests start what users start: it has to be what the sources say.
 execFileSync(process.execPath, [join(import.meta.dirname, 'build.ts')], { stdio: 'inherit' });
 const postgres = await startPostgres();
+// One more than there are cores: much of a test is waiting for processes, disks and browsers.
 const runner = spawn(
   process.execPath,
-  ['--test', `--test-concurrency=${Math.max(2, availableParallelism())}`, '--test-timeout=240000', ...flags, ...patterns],
+  ['--test', `--test-concurrency=${Math.max(2, availableParallelism()) + 1}`, '--test-timeout=240000', ...flags, ...patterns],
   { stdio: 'inherit', env: { ...process.env, TENON_TEST_POSTGRES: postgres.url, NODE_NO_WARNINGS: '1' } },
 );
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal));

@@ -14,7 +14,7 @@ import { engines } from '../support/stores.ts';
 import { isTurnPoint } from '../support/turn-kills.ts';
 import { verifies } from '../support/verifies.ts';
 
-const KILLS = { sqlite: 20, postgres: 6 } as const;
+const KILLS = { sqlite: 12, postgres: 4 } as const;
 
 for (const engine of engines) {
   test(`${engine}: ${KILLS[engine]} kills at random times lose nothing that was answered`, async (t) => {
