@@ -43,7 +43,7 @@ export function createEventFollowers({ clock, metrics, plugins }: FollowDeps): E
       lanes.add(each.plugin, PLACE, () =>
         each.isLive
           ? callWithState(caller, plugins.stateOf, {
-              where: { ...placed(each.plugin, PLACE), handled: each },
+              where: placed(each.plugin, PLACE, each),
               code: each.item.handle,
               argument: event,
               accept: ignore,

@@ -49,7 +49,7 @@ export async function askExtension(
   const entry = freezeDeep({ ...session, ...fields }) as Session;
   const { answer, looked } = await askLooking(plugin, session.key, deps, (state) =>
     plugins.caller.call(
-      placed(plugin, 'sessions_patch'),
+      placed(plugin, 'sessions_patch', registered),
       (given: unknown, own) =>
         item.handler({
           key: session.key,

@@ -110,7 +110,7 @@ export function makeTool(registered: RegisteredItem<'tool'>, plugins: PluginPart
         const { sessionKey, agentId, runId, callId } = place;
         let isOver = false;
         const answer = await plugins.caller.call(
-          placed(plugin, 'tool'),
+          placed(plugin, 'tool', registered),
           (given: JsonObject, call) =>
             item.execute(given, {
               sessionKey,

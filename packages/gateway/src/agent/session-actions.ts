@@ -85,7 +85,7 @@ export async function performAction(
   const { plugins } = deps;
   const { answer, looked } = await askLooking(plugin, sessionKey, deps, (state) =>
     plugins.caller.call(
-      placed(plugin, 'session_action'),
+      placed(plugin, 'session_action', registered),
       (given: JsonValue | undefined, own) =>
         item.handler({
           sessionKey,

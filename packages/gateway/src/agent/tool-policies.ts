@@ -53,7 +53,7 @@ export async function judgeByPolicies(call: Judged, plugins: PluginParts): Promi
     if (signal.aborted) return { kind: 'aborted' };
     if (!facts) return { kind: 'denied', plugin, reason: 'what this call is about cannot be told, so its policy cannot judge it' };
     const answer = await plugins.caller.call(
-      placed(plugin, 'tool_policy'),
+      placed(plugin, 'tool_policy', registered),
       (event: PolicyEvent, own) =>
         item.evaluate(event, {
           state,

@@ -43,7 +43,7 @@ export async function throughMiddleware<Given extends Result>(
   for (const registered of plugins.registry.all('toolResultMiddleware')) {
     const { item, plugin } = registered;
     if (!registered.isLive || !isToolMatched(item.matcher, toolName) || !plugins.holds(plugin, 'tools.results')) continue;
-    const where = { ...placed(plugin, 'tool_result'), handled: registered };
+    const where = placed(plugin, 'tool_result', registered);
     const state = await readState(plugins, plugin, sessionKey).catch(() => undefined);
     if (!state) {
       plugins.caller.fail(where, 'dropped', 'what it keeps in the session could not be read, so it was not asked');

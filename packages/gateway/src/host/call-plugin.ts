@@ -23,9 +23,10 @@ export interface PluginPlace {
   readonly handled?: object;
 }
 
-/** A place that is no hook, as the table has it. */
-export function placed(plugin: string, place: PluginPlaceName): PluginPlace {
-  return { plugin, place, timeoutMs: pluginPlaces[place].timeoutMs };
+/** A place that is no hook, as the table has it; `handled` is what was registered, under which calls are counted. */
+export function placed(plugin: string, place: PluginPlaceName, handled?: object): PluginPlace {
+  const { timeoutMs } = pluginPlaces[place];
+  return handled === undefined ? { plugin, place, timeoutMs } : { plugin, place, timeoutMs, handled };
 }
 
 /** What code of a plugin is told about its call. */
