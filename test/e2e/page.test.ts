@@ -452,7 +452,7 @@ test('going back says so and can be undone', async () => {
   await picture(page, 'went-back');
   await page.locator('.toast').getByRole('button', { name: 'Undo' }).click();
   await answers(page).first().waitFor();
-  assert.equal(await composer.inputValue(), '');
+  await until('the text is out of the composer', async () => (await composer.inputValue()) === '');
   assert.deepEqual(await mine.faults(), []);
 });
 

@@ -106,14 +106,14 @@ export function createChatActions({ store, link, toasts, now }: ActionDeps): Cha
     }
   }
 
-  async function goTo(key: string, entryId: string): Promise<boolean> {
+  async function goTo(key: string, entryId: string, onThere: () => void): Promise<void> {
     try {
       await link().call('sessions.branch', { key, entryId });
+      // Before the messages are read: the page never shows what was said and the same text to be sent again.
+      onThere();
       await link().readChat(key);
-      return true;
     } catch (error) {
       toasts.fail('The conversation could not be brought back', error);
-      return false;
     }
   }
 
@@ -194,15 +194,12 @@ export function createChatActions({ store, link, toasts, now }: ActionDeps): Cha
       const leaf = store.get().chats.get(key)?.entries.at(-1)?.id;
       const text = await rewind(key, entryId);
       if (text === undefined || leaf === undefined) return text;
-      const undo = async () => {
-        if (await goTo(key, leaf)) onUndone(text);
-      };
       toasts.closeAbout((about) => about === wentBack(key));
       toasts.say({
         tone: 'ok',
         title: 'Went back to before this message',
         detail: 'What came after it is kept in the session.',
-        action: { label: 'Undo', run: () => void undo() },
+        action: { label: 'Undo', run: () => void goTo(key, leaf, () => onUndone(text)) },
         about: wentBack(key),
       });
       return text;

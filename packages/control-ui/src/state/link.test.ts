@@ -279,8 +279,9 @@ test('going back offers a way to where the conversation was, until the next mess
   };
   socket().answer('chat.history', history([said]));
   await settle();
+  const undone: string[] = [];
   const goBack = async () => {
-    const going = page.chat.goBack(KEY, 'e001', () => undefined);
+    const going = page.chat.goBack(KEY, 'e001', (text) => void undone.push(text));
     await settle();
     socket().answer('sessions.rewind', { leafId: null, text: 'hi' });
     await settle();
@@ -291,8 +292,10 @@ test('going back offers a way to where the conversation was, until the next mess
   page.store.get().toasts.at(-1)?.action?.run();
   await settle();
   assert.equal(socket().requests('sessions.branch')[0]?.params.entryId, 'e001');
+  assert.deepEqual(undone, [], 'not before it is undone');
   socket().answer('sessions.branch', { leafId: 'e001' });
   await settle();
+  assert.deepEqual(undone, ['hi'], 'the text is taken back before the messages are there again');
   socket().answer('chat.history', history([said]));
   await settle();
   await goBack();
