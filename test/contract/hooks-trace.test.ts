@@ -192,7 +192,10 @@ test('what was refused is told with the reason: a block, a policy, a policy that
     payload: 'go-on',
   });
   assert.deepEqual([ok, error?.details?.code], [false, 'NOT_GRANTED']);
-  assert.match((await records(sessionKey)).at(-1)!.reason ?? '', /has not been granted turns\.start/);
+  assert.match(
+    (await records(sessionKey)).at(-1)!.reason ?? '',
+    /needs the grant turns\.start; the operator gives it with: tenon plugin grant \S+ turns\.start/,
+  );
   await ask('plugins.sessionAction', { pluginId: 'doer', actionId: 'put', sessionKey, payload: 'tell' });
   const late = (await records(sessionKey)).findLast(({ place }) => place === 'api.session.workflow.enqueueNextTurnInjection')!;
   assert.deepEqual([late.plugin, late.outcome], ['doer', 'refused']);

@@ -61,6 +61,12 @@ function open(register: (api: RegisterApi) => void, { asked, granted = asked }: 
   return createTestHost(definePluginEntry({ id: 'one', register }), { manifest, grants: [...granted] });
 }
 
+/** Of what was not granted: it names the grant, and the command that gives it. */
+function assertHowToGrant(host: TestHost, grant: string): void {
+  const { message = '' } = host.registrations().find(({ code }) => code === 'NOT_GRANTED') ?? {};
+  assert.ok(message.endsWith(`needs the grant ${grant}; the operator gives it with: tenon plugin grant one ${grant}`), message);
+}
+
 const codes = (host: TestHost) => host.registrations().map(({ kind, code }) => [kind, code ?? 'taken']);
 
 for (const kind of kinds) {
@@ -77,6 +83,7 @@ for (const kind of kinds) {
     const others = bareGrants.filter((each) => each !== grant);
     const outcomes = async (rights: Rights) => {
       await using host = await open(register, rights);
+      if (grant !== undefined && rights.granted) assertHowToGrant(host, grant);
       return codes(host).find(([each]) => each === kind)?.[1];
     };
     assert.equal(await outcomes({ asked: grant === undefined ? needed : [grant] }), 'taken');
@@ -93,6 +100,8 @@ test('every hook: taken with all that it needs, and refused without any one of i
     assert.ok(needs.length > 0, name);
     const code = async (granted: readonly string[]) => {
       await using host = await open((api) => api.on(name, () => undefined as never), { asked: needs, granted });
+      const missing = needs.find((need) => !granted.includes(need));
+      if (missing !== undefined) assertHowToGrant(host, missing);
       return codes(host)[0]?.[1];
     };
     assert.equal(await code(needs), 'taken', name);

@@ -264,6 +264,7 @@ describe('what an action queues', () => {
       await world.ask('plugins.revoke', { id: 'deeds', grants: [grant] });
       const error = await world.refused('plugins.sessionAction', { pluginId: 'deeds', actionId: 'count', sessionKey: key });
       assert.deepEqual([error.details?.code, error.details?.grant], ['NOT_GRANTED', grant]);
+      assert.ok(error.message.includes(`tenon plugin grant deeds ${grant}`), error.message);
       await world.ask('plugins.grant', { id: 'deeds', grants: [grant] });
     }
     assert.equal(await boxOf(key), undefined);

@@ -111,7 +111,7 @@ test('every late call has a row: it needs a grant, or says why it needs none', a
   assert.deepEqual(places.sort(), [...lateCallNames].sort());
 });
 
-test('every late call without its grant is refused, with it done, and refused again at once when it is revoked', async () => {
+test('every late call without its grant is refused, naming it and the command that gives it, with it done, and refused again at once when it is revoked', async () => {
   verifies('S41', 'seams:W7');
   for (const { call: place, grant } of grantedCalls) {
     await using world = await openHostWorld();
@@ -120,12 +120,14 @@ test('every late call without its grant is refused, with it done, and refused ag
     const host = await world.open();
     const call = async () => {
       const found = lateCalls(lastApi(world)).find(([each]) => each === place);
-      return (await found?.[1](...goodArguments[place])) as { reason?: string } | undefined;
+      return (await found?.[1](...goodArguments[place])) as { reason?: string; message?: string } | undefined;
     };
     await host.enable('one', { by, grants: others });
     const refused = await call();
     assert.ok(isRefused(refused), place);
     assert.match(refused?.reason ?? '', /^not-granted/, place);
+    const said = `${refused?.reason} ${refused?.message}`;
+    assert.ok(said.includes(`needs the grant ${grant}; the operator gives it with: tenon plugin grant one ${grant}`), `${place}: ${said}`);
     assert.deepEqual([world.said, world.required, world.continued, world.emitted, world.questions], [[], [], [], [], []], place);
 
     await host.grant('one', [grant], { by });

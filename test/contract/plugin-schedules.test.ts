@@ -139,7 +139,7 @@ test('refused without the grant, with that reason, and when it was revoked its j
   ]) {
     assert.ok(!outcome.ok);
     assert.equal(outcome.reason, 'not-granted');
-    assert.match(outcome.message, /schedule\.turns/);
+    assert.match(outcome.message, /needs the grant schedule\.turns; .*tenon plugin grant one schedule\.turns$/);
   }
   await host.grant('one', GRANTS, { by });
   assert.ok((await workflow().scheduleSessionTurn({ ...turn, delayMs: 1 })).ok);

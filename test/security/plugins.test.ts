@@ -146,7 +146,10 @@ test('S21 a command does what its caller may and its plugin may, whichever is le
 
   // The caller may everything, and the plugin may not.
   await host.revoke('prompt.inject', 'turns.start');
-  assert.match(await host.command('/work'), /^not queued\n\(The agent does not go on: one has not been granted turns\.start\.\)$/);
+  assert.match(
+    await host.command('/work'),
+    /^not queued\n\(The agent does not go on: plugin one needs the grant turns\.start; .*: tenon plugin grant one turns\.start\)$/,
+  );
   assert.equal(host.requests.length, turns);
   await host.revoke('commands.register');
   await refused(host.command('/work'), 'NOT_FOUND');

@@ -5,6 +5,7 @@ import type { PluginCommand } from '@tenon/plugin-sdk';
 import { placed } from '../host/call-plugin.ts';
 import { Type } from 'typebox';
 import type { RegisteredItem } from '../host/contribution-registry.ts';
+import { missingGrant } from '../host/missing-grant.ts';
 import { notingWrites } from '../host/own-writes.ts';
 import { copyPlain } from '../host/plain-data.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -132,11 +133,11 @@ export async function runPluginCommand(
     if (!plugins.holds(plugin, grant)) {
       trace.became(answer, {
         outcome: 'claimed',
-        reason: `the agent does not go on: the grant ${grant} is missing`,
+        reason: `the agent does not go on: ${missingGrant(plugin, grant)}`,
         before: {},
         after: { text },
       });
-      return { reply: `${text}\n(The agent does not go on: ${plugin} has not been granted ${grant}.)`.trimStart(), sessionKey };
+      return { reply: `${text}\n(The agent does not go on: ${missingGrant(plugin, grant)})`.trimStart(), sessionKey };
     }
     const wish = { runId: `p${randomId()}`, pluginId: plugin, pluginName, asked: true };
     await store.write('runs.continue', { key: sessionKey, wish, force: true, at: clock.now() });

@@ -4,6 +4,7 @@
 import { GatewayError, grantedFields, type JsonValue } from '@tenon/protocol';
 import { Type, type Static } from 'typebox';
 import type { Answer } from '../host/call-plugin.ts';
+import { missingGrant } from '../host/missing-grant.ts';
 import { notingWrites, type OwnWrites } from '../host/own-writes.ts';
 import { revisionsRead } from '../host/own-state.ts';
 import { takeJson } from '../host/plugin-json.ts';
@@ -122,7 +123,7 @@ function decide(
   function requireGrant(field: 'continueAgent' | 'inject', what: string): void {
     const { grant } = grantedFields[field];
     if (plugins.holds(plugin, grant)) return;
-    throw new GatewayError('PLUGIN', `${pluginName} ${what}, and has not been granted ${grant}; nothing was changed`, {
+    throw new GatewayError('PLUGIN', `${pluginName} ${what}, and nothing was changed: ${missingGrant(plugin, grant)}`, {
       details: { code: 'NOT_GRANTED', plugin, grant },
     });
   }

@@ -9,6 +9,7 @@ import {
   type TextBlock,
   type ToolCallBlock,
 } from '@tenon/protocol';
+import { missingGrant } from '../host/missing-grant.ts';
 import { faultpoint } from '../kernel/fault.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import type { OpenCall } from '../store/calls.ts';
@@ -103,7 +104,7 @@ async function admit(turn: Turn, prompt: Prompt, call: OpenCall, asked: readonly
   // Not asked is not allowed: a plugin that may not ask cannot say yes by that.
   if (approval && mayNotAsk(turn, approval.plugin))
     return refusal(
-      `Blocked by ${approval.plugin}: it wants the operator to be asked, and has not been granted ${grantedFields.requireApproval.grant}`,
+      `Blocked by ${approval.plugin}: it wants the operator to be asked, and ${missingGrant(approval.plugin, grantedFields.requireApproval.grant)}`,
       {
         outcome: 'blocked',
       },

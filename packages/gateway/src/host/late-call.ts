@@ -3,6 +3,7 @@
 import { explain, GatewayError, type GrantedCall, lateCalls, matches } from '@tenon/protocol';
 import type { Refused } from '@tenon/plugin-sdk';
 import type { Static, TSchema } from 'typebox';
+import { missingGrant } from './missing-grant.ts';
 import type { PluginLoad } from './plugin-load.ts';
 import { copyPlain } from './plain-data.ts';
 
@@ -12,11 +13,11 @@ export function refuse(reason: Refused['reason'], message: string): Refused {
 
 /** Why the plugin may not make this call now; undefined when it may. */
 export function barrier(load: PluginLoad, call?: GrantedCall): Refused | undefined {
-  const { plugin } = load.facts;
+  const { plugin, asked } = load.facts;
   if (!load.isLive) return refuse('not-loaded', `this load of plugin ${plugin} has ended`);
   if (call === undefined) return undefined;
   const { grant } = lateCalls[call];
-  return load.holds(grant) ? undefined : refuse('not-granted', `plugin ${plugin} needs the grant ${grant}`);
+  return load.holds(grant) ? undefined : refuse('not-granted', missingGrant(plugin, grant, asked));
 }
 
 export type Taken<Schema extends TSchema> = { readonly value: Static<Schema> } | { readonly refused: Refused };

@@ -2,6 +2,7 @@
 // that has ended is never live again; whoever still holds its api is told so.
 import { setMaxListeners } from 'node:events';
 import type { ContributionKind, JsonObject, RejectionCode } from '@tenon/protocol';
+import { howToGrant } from './missing-grant.ts';
 import { type PluginScope, runAsPlugin } from './plugin-scope.ts';
 
 /** What became of one registration. */
@@ -97,8 +98,12 @@ export class PluginLoad {
       kept.undo();
       this.#kept.splice(index, 1);
       const { kind, key } = this.registrations[kept.index]!;
-      this.registrations[kept.index] = { kind, key, accepted: false, code: 'NOT_GRANTED', message: `the grant ${missing} was revoked` };
+      this.registrations[kept.index] = { kind, key, accepted: false, code: 'NOT_GRANTED', message: this.#revoked(missing) };
     }
+  }
+
+  #revoked(grant: string): string {
+    return `the grant ${grant} was revoked; ${howToGrant(this.facts.plugin, grant)}`;
   }
 
   /** Everything that was registered is gone, in reverse; then whoever listens to the signal is told. */

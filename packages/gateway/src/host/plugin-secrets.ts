@@ -7,6 +7,7 @@ import { keepBack } from '../kernel/redact.ts';
 import { isSecretFileName } from '../kernel/secret-files.ts';
 import type { Store } from '../store/store.ts';
 import { barrier, refuse } from './late-call.ts';
+import { missingGrant } from './missing-grant.ts';
 import type { PluginLoad } from './plugin-load.ts';
 
 export interface SecretDeps {
@@ -18,13 +19,13 @@ export interface SecretDeps {
 }
 
 export function createSecrets(load: PluginLoad, deps: SecretDeps): { get(name: unknown): Promise<SecretValue | Refused> } {
-  const { plugin, generation } = load.facts;
+  const { plugin, generation, asked } = load.facts;
   const { store, clock, log, readSecret } = deps;
   const noted = new Set<string>();
 
   function blocked(name: string): Refused | undefined {
     const grant = `secrets.use:${name}`;
-    return barrier(load) ?? (load.holds(grant) ? undefined : refuse('not-granted', `plugin ${plugin} needs the grant ${grant}`));
+    return barrier(load) ?? (load.holds(grant) ? undefined : refuse('not-granted', missingGrant(plugin, grant, asked)));
   }
 
   return {

@@ -16,6 +16,7 @@ import { didYouMean } from '../kernel/nearest.ts';
 import { groupApi } from './api-groups.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
 import type { HookRegistry } from './hook-registry.ts';
+import { missingGrant } from './missing-grant.ts';
 import type { PluginLoad } from './plugin-load.ts';
 import { MAX_REGISTRATIONS } from './plugin-load.ts';
 
@@ -68,7 +69,7 @@ export function createRegisterApi(load: PluginLoad, runtime: RuntimeApi, { regis
       const undeclared = needs.find((need) => !asked.has(need));
       const missing = needs.find((need) => !load.holds(need));
       if (undeclared !== undefined) load.reject(kind, key, 'NOT_DECLARED', `the manifest does not ask for the grant ${undeclared}`);
-      else if (missing !== undefined) load.reject(kind, key, 'NOT_GRANTED', `it needs the grant ${missing}`);
+      else if (missing !== undefined) load.reject(kind, key, 'NOT_GRANTED', missingGrant(plugin, missing));
       else return true;
     }
     return false;
@@ -102,7 +103,7 @@ export function createRegisterApi(load: PluginLoad, runtime: RuntimeApi, { regis
       load.holds(grantedFields.agentPromptGuidance.grant)
     )
       return undefined;
-    return `the agent is not told its guidance: that needs the grant ${grantedFields.agentPromptGuidance.grant}`;
+    return `the agent is not told its guidance: ${missingGrant(plugin, grantedFields.agentPromptGuidance.grant, asked)}`;
   }
 
   function ownsTool(given: unknown): boolean {

@@ -74,7 +74,7 @@ export function createSendAttachment(load: PluginLoad, deps: SendDeps): (given: 
 
   return async (raw) => {
     const blocked = barrier(load, call);
-    if (blocked) return needsGrant(blocked, plugin);
+    if (blocked) return blocked;
     const taken = take(Given, raw, 'attachment');
     if ('refused' in taken) return taken.refused;
     try {
@@ -104,7 +104,7 @@ export function createSendAttachment(load: PluginLoad, deps: SendDeps): (given: 
     if ('ok' in read) return read;
     // What was waited for may have taken long: the plugin may have been unloaded, or lost its right.
     const late = barrier(load, call);
-    if (late) return needsGrant(late, plugin);
+    if (late) return late;
     const { record, known } = await files.keepAll(
       read.map(({ content }) => content),
       (kept) => {
@@ -159,13 +159,6 @@ export function createSendAttachment(load: PluginLoad, deps: SendDeps): (given: 
     }
     return read;
   }
-}
-
-/** Names the grant and how it is given. */
-function needsGrant(refused: Refused, plugin: string): Refused {
-  return refused.reason === 'not-granted'
-    ? refuse('not-granted', `${refused.message}; the operator gives it with: tenon plugin grant ${plugin} attachments.send`)
-    : refused;
 }
 
 /** A plugin offers what is its own; what another one does is not its to offer. */
