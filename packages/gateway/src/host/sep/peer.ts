@@ -1,0 +1,473 @@
+// One side of JSON-RPC over lines: the gateway's, towards one extension process. It never throws whatever a line says, and
+// everything it keeps is bounded: lines, requests both ways, bytes both ways. Who does not read is not written to, who
+// says too much is not read. The ids of both sides overlap, so a message with a method is never taken for a reply.
+import type { Readable, Writable } from 'node:stream';
+import type { Clock } from '../../kernel/clock.ts';
+import { createDeadlines } from '../deadlines.ts';
+import { shortText } from '../error-text.ts';
+import { type Lines, readLines } from './lines.ts';
+import { createOutbox, type Outbox, type OutboxLimits, type Waiting } from './outbox.ts';
+import { readRpcError, RpcError } from './rpc-error.ts';
+import { createThrottle, type ThrottleLimits } from './throttle.ts';
+
+export type Params = Readonly<Record<string, unknown>>;
+
+export interface PeerCall {
+  readonly method: string;
+  /** Aborts when the other side cancels the request or is gone. */
+  readonly signal: AbortSignal;
+}
+
+/** Answers a request. What it throws is the error of the reply; nothing is the same as `{}`. */
+export type PeerHandler = (params: Params, call: PeerCall) => unknown;
+
+export interface PeerLimits {
+  readonly lineBytes: number;
+  /** Requests of ours without a reply. */
+  readonly inFlight: number;
+  /** Requests of theirs that are being answered; as many again wait for that. */
+  readonly handled: number;
+  readonly waiting: number;
+  readonly waitingBytes: number;
+  readonly outbox: OutboxLimits;
+  readonly throttle: ThrottleLimits;
+}
+
+export const peerLimits: PeerLimits = {
+  lineBytes: 1_048_576,
+  inFlight: 1_024,
+  handled: 64,
+  waiting: 256,
+  waitingBytes: 4_194_304,
+  outbox: { messages: 1_024, bytes: 4_194_304, events: 1_024, eventBytes: 4_194_304 },
+  throttle: { perSecond: 2_000, burst: 10_000, bytesPerSecond: 16_777_216, burstBytes: 33_554_432, patienceMs: 30_000 },
+};
+
+/** What a line, or the lack of reading, was. Each is counted. */
+export const peerFaults = [
+  'malformed',
+  'not-an-object',
+  'batch',
+  'invalid',
+  'unknown-method',
+  'unknown-reply',
+  'late-reply',
+  'duplicate-id',
+  'too-long',
+  'flood',
+  'held-back',
+  'not-read',
+  'handler-failed',
+] as const;
+export type PeerFault = (typeof peerFaults)[number];
+
+export interface PeerOptions {
+  /** What the other side writes. */
+  readonly input: Readable;
+  /** What it reads. */
+  readonly output: Writable;
+  readonly clock: Clock;
+  readonly limits?: Partial<PeerLimits>;
+  /** Of this extension, over all its processes: ids are never used again. */
+  readonly nextId: () => number;
+  request(method: string): PeerHandler | undefined;
+  notification(method: string): ((params: Params) => void) | undefined;
+  /** Contract: does not throw. `detail` is short. */
+  noticed?(fault: PeerFault, detail: string): void;
+  /** Once. Nothing is read or written any more. */
+  closed(reason: string): void;
+}
+
+export interface RequestOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Peer {
+  /** Rejects with RpcError and with nothing else. */
+  request(method: string, params: Params, options: RequestOptions): Promise<unknown>;
+  /** False when it was not taken, because the other side does not read. */
+  notify(method: string, params: Params): boolean;
+  /** An event, which is shed when others wait that are newer. */
+  event(params: Params): void;
+  readonly counts: Readonly<Record<PeerFault, number>>;
+  readonly inFlight: number;
+  readonly isClosed: boolean;
+  /** Whether it is this side that does not read: silence says nothing then. */
+  readonly isHeldBack: boolean;
+  readonly waitingBytes: number;
+  readonly eventsShed: number;
+  /** When the last line came, on the monotonic clock. */
+  readonly heardAt: number;
+  /** Requests under way fail with this reason. */
+  close(reason: string): void;
+}
+
+/** What the peer itself says. */
+export const codes = {
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  cancelled: -32800,
+} as const;
+
+interface Pending {
+  readonly method: string;
+  readonly line: Waiting;
+  end(settle: () => void): void;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: RpcError) => void;
+}
+
+interface Asked {
+  readonly id: number | string;
+  readonly method: string;
+  readonly params: Params;
+  readonly bytes: number;
+  readonly controller: AbortController;
+  isAnswered: boolean;
+}
+
+const EXCERPT = 120;
+
+export function createPeer(options: PeerOptions): Peer {
+  const { clock, nextId } = options;
+  const limits: PeerLimits = { ...peerLimits, ...options.limits };
+  const counts = Object.fromEntries(peerFaults.map((fault) => [fault, 0])) as Record<PeerFault, number>;
+  const deadlines = createDeadlines(clock);
+  const throttle = createThrottle(limits.throttle, clock);
+  const pending = new Map<number, Pending>();
+  const asked = new Map<number | string, Asked>();
+  const waiting: Asked[] = [];
+  let waitingBytes = 0;
+  let handled = 0;
+  let lastId = 0;
+  let eventSeq = 0;
+  let lastContext: unknown;
+  let heardAt = clock.monotonic();
+  let isThrottled = false;
+  let isClosed = false;
+
+  const outbox: Outbox = createOutbox(options.output, {
+    limits: limits.outbox,
+    lostEvents: (lost) => lineOf({ method: 'event', params: { event: 'events_lost', context: lastContext, payload: { lost } } }),
+    onRoom: readOn,
+    onBroken: () => close('the extension has closed its input'),
+  });
+  const lines: Lines = readLines(options.input, {
+    maxBytes: limits.lineBytes,
+    onLine,
+    onTooLong() {
+      notice('too-long', `a line has more than ${limits.lineBytes} bytes`);
+      close(`it wrote a line of more than ${limits.lineBytes} bytes`);
+    },
+    onEnd: () => close('the extension has closed its output'),
+  });
+
+  function notice(fault: PeerFault, detail: string): void {
+    counts[fault]++;
+    options.noticed?.(fault, detail);
+  }
+
+  function onLine(text: string, bytes: number): void {
+    heardAt = clock.monotonic();
+    const isReply = takeLine(text, bytes);
+    // Replies are as many as there are requests of ours.
+    const waitMs = throttle.spend(isReply ? 0 : 1, bytes);
+    if (waitMs > 0) holdBack(waitMs);
+    else if (isBehind()) lines.pause();
+  }
+
+  function holdBack(waitMs: number): void {
+    if (isThrottled || isClosed) return;
+    if (throttle.isFlooded) {
+      notice('flood', 'it says too much for too long');
+      return close('it said too much for too long');
+    }
+    counts['held-back']++;
+    isThrottled = true;
+    lines.pause();
+    clock.after(waitMs, () => {
+      isThrottled = false;
+      readOn();
+    });
+  }
+
+  /** Whether what was read waits for us, or for the other side to read our answers. */
+  function isBehind(): boolean {
+    return waiting.length >= limits.waiting || waitingBytes >= limits.waitingBytes || outbox.hasTooManyAnswers;
+  }
+
+  function readOn(): void {
+    if (!isThrottled && !isBehind() && !isClosed) lines.resume();
+  }
+
+  /** True when it was a reply to a request that waits. */
+  function takeLine(text: string, bytes: number): boolean {
+    let message: unknown;
+    try {
+      message = JSON.parse(text);
+    } catch {
+      if (text.trim() !== '') notice('malformed', `a line is not JSON: ${shortText(text.slice(0, EXCERPT))}`);
+      return false;
+    }
+    if (typeof message !== 'object' || message === null) {
+      notice('not-an-object', `a line is no object: ${shortText(text.slice(0, EXCERPT))}`);
+      return false;
+    }
+    if (Array.isArray(message)) {
+      notice('batch', `a line is a list of ${message.length}; each message has its own line`);
+      return false;
+    }
+    const { id, method, params, result, error } = message as Record<string, unknown>;
+    if (method === undefined) return takeReply(id, result, error, Object.hasOwn(message, 'result'));
+    takeCall(id, method, params, bytes);
+    return false;
+  }
+
+  function takeReply(id: unknown, result: unknown, error: unknown, hasResult: boolean): boolean {
+    const request = typeof id === 'number' ? pending.get(id) : undefined;
+    if (!request) {
+      const isLate = typeof id === 'number' && Number.isInteger(id) && id > 0 && id <= lastId;
+      notice(isLate ? 'late-reply' : 'unknown-reply', `nobody waits for a reply to ${shortText(JSON.stringify(id)?.slice(0, EXCERPT))}`);
+      return false;
+    }
+    request.end(() => {
+      if (error !== undefined && error !== null) request.reject(readRpcError(error, codes.internal));
+      else if (hasResult) request.resolve(result ?? {});
+      else request.reject(new RpcError(codes.internal, `the reply to ${request.method} has neither result nor error`));
+    });
+    return true;
+  }
+
+  function takeCall(id: unknown, method: unknown, params: unknown, bytes: number): void {
+    const isNotification = id === undefined || id === null;
+    if (!isNotification && !isId(id)) return notice('invalid', 'the id of a request is neither a whole number nor a text');
+    if (typeof method !== 'string') {
+      notice('invalid', 'the method is no text');
+      return isNotification ? undefined : answer(id, { error: { code: codes.invalidRequest, message: 'method must be a string' } });
+    }
+    if (params !== undefined && (typeof params !== 'object' || params === null || Array.isArray(params))) {
+      notice('invalid', `the params of ${shortText(method)} are no object`);
+      if (!isNotification) answer(id, { error: { code: codes.invalidParams, message: 'params must be an object' } });
+      return;
+    }
+    const given = (params ?? {}) as Params;
+    if (isNotification) return method === '$/cancel' ? cancelled(given.id) : notified(method, given);
+    if (asked.has(id)) return notice('duplicate-id', `the id ${shortText(String(id))} is that of a request under way`);
+    const request: Asked = { id, method, params: given, bytes, controller: new AbortController(), isAnswered: false };
+    asked.set(id, request);
+    if (handled < limits.handled) handle(request);
+    else {
+      waiting.push(request);
+      waitingBytes += bytes;
+    }
+  }
+
+  function notified(method: string, params: Params): void {
+    const handler = options.notification(method);
+    if (!handler) return notice('unknown-method', `it said ${shortText(method)}`);
+    try {
+      handler(params);
+    } catch (error) {
+      notice('handler-failed', `${shortText(method)}: ${shortText(error)}`);
+    }
+  }
+
+  /** The other side no longer waits: it is told so at once, and what comes of the work is dropped. */
+  function cancelled(id: unknown): void {
+    const request = isId(id) ? asked.get(id) : undefined;
+    if (!request) return;
+    request.controller.abort();
+    settle(request, { error: { code: codes.cancelled, message: 'cancelled' } });
+    const at = waiting.indexOf(request);
+    if (at < 0) return;
+    waiting.splice(at, 1);
+    waitingBytes -= request.bytes;
+  }
+
+  function handle(request: Asked): void {
+    const handler = options.request(request.method);
+    if (!handler) {
+      notice('unknown-method', `it asked for ${shortText(request.method)}`);
+      return settle(request, {
+        error: { code: codes.methodNotFound, message: `method not found: ${request.method.slice(0, EXCERPT)}` },
+      });
+    }
+    handled++;
+    const done = (reply: Reply): void => {
+      settle(request, reply);
+      handled--;
+      handleWaiting();
+    };
+    const failed = (error: unknown): void => done({ error: errorOf(request.method, error) });
+    try {
+      const result = handler(request.params, { method: request.method, signal: request.controller.signal });
+      if (result instanceof Promise) result.then((value: unknown) => done({ result: value ?? {} }), failed);
+      else done({ result: result ?? {} });
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  function handleWaiting(): void {
+    while (handled < limits.handled && waiting.length > 0) {
+      const next = waiting.shift()!;
+      waitingBytes -= next.bytes;
+      handle(next);
+    }
+    readOn();
+  }
+
+  /** What is not an error of the wire is a fault of ours: the other side is not told what it says. */
+  function errorOf(method: string, error: unknown): ReplyError {
+    if (error instanceof RpcError) {
+      const { code, message, data } = error;
+      return data === undefined ? { code, message } : { code, message, data };
+    }
+    notice('handler-failed', `${shortText(method)}: ${shortText(error)}`);
+    return { code: codes.internal, message: 'the host failed; its log says how' };
+  }
+
+  function settle(request: Asked, reply: Reply): void {
+    if (request.isAnswered) return;
+    request.isAnswered = true;
+    asked.delete(request.id);
+    answer(request.id, reply);
+  }
+
+  function answer(id: number | string, reply: Reply): void {
+    if (isClosed) return;
+    const line = textOf({ id, ...reply });
+    if (line !== undefined && !isTooLong(line)) return outbox.answer(line);
+    const message = line === undefined ? 'the result is no JSON' : `the result has more than ${limits.lineBytes} bytes`;
+    notice('handler-failed', message);
+    outbox.answer(lineOf({ id, error: { code: codes.internal, message } }));
+  }
+
+  function isTooLong(text: string): boolean {
+    const bytes = 3 * text.length <= limits.lineBytes ? 0 : Buffer.byteLength(text) - 1;
+    return bytes > limits.lineBytes;
+  }
+
+  function request(method: string, params: Params, { timeoutMs, signal }: RequestOptions): Promise<unknown> {
+    const refused = (message: string, code: number = codes.internal) => Promise.reject(new RpcError(code, message));
+    if (isClosed) return refused('extension connection closed');
+    if (signal?.aborted) return refused('cancelled', codes.cancelled);
+    if (pending.size >= limits.inFlight) {
+      notice('not-read', `${method} was not sent: ${limits.inFlight} requests wait for an answer`);
+      return refused(`the extension has ${limits.inFlight} requests to answer already`);
+    }
+    if (!outbox.hasRoom) {
+      notice('not-read', `${method} was not sent: the extension does not read`);
+      return refused('the extension does not read what it is sent');
+    }
+    const id = nextId();
+    lastId = id;
+    const text = textOf({ id, method, params });
+    if (text === undefined) return refused(`${method} was not sent: its params are no JSON`, codes.invalidParams);
+    if (isTooLong(text)) return refused(`${method} was not sent: it has more than ${limits.lineBytes} bytes`, codes.invalidParams);
+    const line = outbox.put(text)!;
+    return new Promise((resolve, reject) => {
+      const giveUp = (error: RpcError) =>
+        entry.end(() => {
+          // What was not written yet is taken back, so that who never reads does not fill our memory.
+          if (!outbox.takeBack(line)) outbox.put(lineOf({ method: '$/cancel', params: { id } }));
+          reject(error);
+        });
+      const abort = () => giveUp(new RpcError(codes.cancelled, 'cancelled'));
+      const deadline = deadlines.begin(timeoutMs, () =>
+        giveUp(new RpcError(codes.internal, `no answer to ${method} within ${timeoutMs} ms`)),
+      );
+      signal?.addEventListener('abort', abort, { once: true });
+      const entry: Pending = {
+        method,
+        line,
+        resolve,
+        reject,
+        end(how) {
+          if (!pending.delete(id)) return;
+          deadline.end();
+          signal?.removeEventListener('abort', abort);
+          how();
+        },
+      };
+      pending.set(id, entry);
+    });
+  }
+
+  function close(reason: string): void {
+    if (isClosed) return;
+    isClosed = true;
+    lines.close();
+    outbox.close();
+    for (const each of [...pending.values()]) each.end(() => each.reject(new RpcError(codes.internal, 'extension connection closed')));
+    for (const each of [...asked.values()]) {
+      each.isAnswered = true;
+      each.controller.abort();
+    }
+    asked.clear();
+    waiting.length = 0;
+    waitingBytes = 0;
+    options.closed(reason);
+  }
+
+  return {
+    request,
+    notify(method, params) {
+      if (isClosed) return false;
+      const text = textOf({ method, params });
+      const isTaken = text !== undefined && !isTooLong(text) && outbox.put(text) !== undefined;
+      if (!isTaken) notice('not-read', `${method} was not sent`);
+      return isTaken;
+    },
+    event(params) {
+      if (isClosed) return;
+      // A number that is missing tells of a loss, whatever the reason.
+      const text = textOf({ method: 'event', params: { ...params, seq: eventSeq++ } });
+      if (text === undefined || isTooLong(text)) return notice('not-read', `an event has more than ${limits.lineBytes} bytes`);
+      lastContext = params.context;
+      outbox.offer(text);
+    },
+    counts,
+    get inFlight() {
+      return pending.size;
+    },
+    get isClosed() {
+      return isClosed;
+    },
+    get isHeldBack() {
+      return lines.isPaused;
+    },
+    get waitingBytes() {
+      return outbox.waitingBytes + waitingBytes;
+    },
+    get eventsShed() {
+      return outbox.shed;
+    },
+    get heardAt() {
+      return heardAt;
+    },
+    close,
+  };
+}
+
+type ReplyError = { readonly code: number; readonly message: string; readonly data?: unknown };
+type Reply = { readonly result: unknown } | { readonly error: ReplyError };
+
+function lineOf(message: object): string {
+  return `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
+}
+
+function textOf(message: object): string | undefined {
+  try {
+    return lineOf(message);
+  } catch {
+    return undefined;
+  }
+}
+
+function isId(id: unknown): id is number | string {
+  return typeof id === 'string' ? id.length <= EXCERPT : Number.isInteger(id);
+}
