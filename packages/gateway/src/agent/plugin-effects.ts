@@ -7,7 +7,7 @@ import type { Answer } from '../host/call-plugin.ts';
 import { missingGrant } from '../host/missing-grant.ts';
 import { notingWrites, type OwnWrites } from '../host/own-writes.ts';
 import { revisionsRead } from '../host/own-state.ts';
-import { takeJson } from '../host/plugin-json.ts';
+import { wrongInCopy } from '../host/plugin-json.ts';
 import { ResultInjection, takeInjection } from '../host/take-injection.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { PluginEffects } from '../store/plugin-actions.ts';
@@ -140,11 +140,11 @@ export function putsOf(statePatch: unknown, plugin: string, plugins: PluginParts
   });
 }
 
-/** What is wrong with values of the plugin's own: they are bounded like all that it keeps or says. */
+/** What is wrong with values of the plugin's own, which are copies: they are bounded like all that it keeps or says. */
 export function wrongIn(values: readonly unknown[]): { readonly wrong: string } | undefined {
   for (const value of values) {
-    const taken = value === undefined ? undefined : takeJson(value);
-    if (taken && 'wrong' in taken) return taken;
+    const wrong = value === undefined ? undefined : wrongInCopy(value);
+    if (wrong !== undefined) return { wrong };
   }
   return undefined;
 }

@@ -36,9 +36,11 @@ const MAX_TEXT = 1_048_576;
 const SUBJECT_CHARS = 120;
 
 /** What the plugin reads of its own in this session; fails where the store does. */
-export async function readState(plugins: Pick<PluginParts, 'stateOf'>, plugin: string, sessionKey: string): Promise<ReadState> {
-  return (await plugins.stateOf(plugin, sessionKey)) ?? NOTHING_KEPT;
+export function readState(plugins: Pick<PluginParts, 'stateOf'>, plugin: string, sessionKey: string): Promise<ReadState> {
+  return plugins.stateOf(plugin, sessionKey) ?? NOTHING_TO_READ;
 }
+
+const NOTHING_TO_READ = Promise.resolve(NOTHING_KEPT);
 
 /** Turns that the plugin has asked for, but for the one that it is in. */
 export async function openChildRuns(

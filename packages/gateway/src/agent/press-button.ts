@@ -41,7 +41,7 @@ interface PressDeps<Mark> extends Pick<EffectDeps, 'wake'> {
 export function pressButton<Mark>(request: ButtonRequest, deps: PressDeps<Mark>): Promise<Pressed & Mark> {
   const { sessionKey, entryId, buttonId } = request;
   return deps.lanes.run(`press\n${sessionKey}\n${entryId}`, async () => {
-    await deps.store.read('sessions.get', { key: sessionKey });
+    await deps.store.read('sessions.expect', { key: sessionKey });
     const open = await deps.store.read('deliveries.button', { key: sessionKey, entryId, buttonId });
     faultpoint('press.begun');
     const pressed = 'data' in open.button.action ? await tell(open, request, deps) : await act(open, request, deps);

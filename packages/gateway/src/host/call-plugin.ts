@@ -26,8 +26,17 @@ export interface PluginPlace {
 /** A place that is no hook, as the table has it; `handled` is what was registered, under which calls are counted. */
 export function placed(plugin: string, place: PluginPlaceName, handled?: object): PluginPlace {
   const { timeoutMs } = pluginPlaces[place];
-  return handled === undefined ? { plugin, place, timeoutMs } : { plugin, place, timeoutMs, handled };
+  if (handled === undefined) return { plugin, place, timeoutMs };
+  // One for all its calls, and so are the labels that are kept with it.
+  let known = places.get(handled);
+  if (known?.place !== place) {
+    known = { plugin, place, timeoutMs, handled };
+    places.set(handled, known);
+  }
+  return known;
 }
+
+const places = new WeakMap<object, PluginPlace>();
 
 /** What code of a plugin is told about its call. */
 export interface PluginCall extends PluginPlace {

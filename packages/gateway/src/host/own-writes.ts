@@ -14,12 +14,14 @@ export interface OwnWrites {
 interface Noted {
   readonly plugin: string;
   readonly sessionKey: string;
-  readonly revisions: Map<string, number>;
+  revisions: Map<string, number>;
   hasWritten: boolean;
   hasQueued: boolean;
 }
 
 const asked = new AsyncLocalStorage<Noted>();
+/** Most calls write nothing. */
+const NONE: Map<string, number> = new Map();
 
 /** Runs a call of a plugin and notes what it writes. */
 export async function notingWrites<Result>(
@@ -27,7 +29,7 @@ export async function notingWrites<Result>(
   sessionKey: string,
   call: () => Promise<Result> | Result,
 ): Promise<{ readonly result: Result; readonly own: OwnWrites }> {
-  const own: Noted = { plugin, sessionKey, revisions: new Map(), hasWritten: false, hasQueued: false };
+  const own: Noted = { plugin, sessionKey, revisions: NONE, hasWritten: false, hasQueued: false };
   const result = await asked.run(own, call);
   return { result, own };
 }
@@ -37,7 +39,9 @@ export function noteState(plugin: string, sessionKey: string, namespace: string,
   const own = notedOf(plugin);
   if (!own) return;
   own.hasWritten = true;
-  if (own.sessionKey === sessionKey) own.revisions.set(namespace, revision);
+  if (own.sessionKey !== sessionKey) return;
+  if (own.revisions === NONE) own.revisions = new Map();
+  own.revisions.set(namespace, revision);
 }
 
 /** A plugin has queued something for the next turn. */

@@ -12,25 +12,38 @@ export type TakenJson = { readonly value: JsonValue } | { readonly wrong: string
 export function takeJson(given: unknown, bounds: { readonly bytes?: number } = {}): TakenJson {
   try {
     // Measured first: a copy of something without a bound would cost as much as it is large.
-    const wrong = measure(given, 0, { nodes: 0 });
+    const wrong = measure(given, 0, { nodes: 0, chars: 0 });
     if (wrong !== undefined) return { wrong };
     const copied = copyPlain(given);
     if ('wrong' in copied) return copied;
     // Again, because getters and proxies may answer otherwise the second time; from here on it is our own copy.
-    const changed = measure(copied.value, 0, { nodes: 0 });
-    if (changed !== undefined) return { wrong: changed };
-    const bytes = Buffer.byteLength(JSON.stringify(copied.value));
-    const most = bounds.bytes ?? JSON_BOUNDS.bytes;
-    return bytes > most ? { wrong: `it has ${bytes} bytes; ${most} are possible` } : { value: copied.value as JsonValue };
+    const changed = wrongInCopy(copied.value, bounds);
+    return changed === undefined ? { value: copied.value as JsonValue } : { wrong: changed };
   } catch {
     return { wrong: 'it cannot be read' };
   }
 }
 
-function measure(value: unknown, depth: number, count: { nodes: number }): string | undefined {
+/** What is wrong with a value that `copyPlain` has made: it is plain and nobody else's, and may still be too large. */
+export function wrongInCopy(value: unknown, bounds: { readonly bytes?: number } = {}): string | undefined {
+  const size = { nodes: 0, chars: 0 };
+  const wrong = measure(value, 0, size);
+  if (wrong !== undefined) return wrong;
+  const most = bounds.bytes ?? JSON_BOUNDS.bytes;
+  // Only what might be too large is written out to see whether it is.
+  if (size.nodes * NODE_BYTES + size.chars * CHAR_BYTES <= most) return undefined;
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  return bytes > most ? `it has ${bytes} bytes; ${most} are possible` : undefined;
+}
+
+/** What a value takes at most in JSON, with its quotes, brackets and commas, and a character of a text as `\u001f`. */
+const NODE_BYTES = 32;
+const CHAR_BYTES = 6;
+
+function measure(value: unknown, depth: number, count: { nodes: number; chars: number }): string | undefined {
   if (++count.nodes > JSON_BOUNDS.nodes) return `it has more than ${JSON_BOUNDS.nodes} values`;
   if (depth > JSON_BOUNDS.depth) return `it is nested deeper than ${JSON_BOUNDS.depth}`;
-  if (typeof value === 'string') return checkText(value);
+  if (typeof value === 'string') return checkText(value, count);
   if (value === null || typeof value === 'boolean') return undefined;
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : `it has the number ${value}`;
   if (typeof value !== 'object') return `it has a ${typeof value}`;
@@ -48,13 +61,14 @@ function measure(value: unknown, depth: number, count: { nodes: number }): strin
   if (keys.length > JSON_BOUNDS.keys) return `it has an object with more than ${JSON_BOUNDS.keys} keys`;
   for (const key of keys) {
     if (RESERVED_KEYS.has(key)) return `it has the reserved key "${key}"`;
-    const wrong = checkText(key) ?? measure((value as Record<string, unknown>)[key], depth + 1, count);
+    const wrong = checkText(key, count) ?? measure((value as Record<string, unknown>)[key], depth + 1, count);
     if (wrong !== undefined) return wrong;
   }
   return undefined;
 }
 
-function checkText(text: string): string | undefined {
+function checkText(text: string, count: { chars: number }): string | undefined {
+  count.chars += text.length;
   if (text.length > JSON_BOUNDS.chars) return `it has a text of more than ${JSON_BOUNDS.chars} characters`;
   // What JSON on the wire refuses, no plugin brings in from the other side.
   if (text.includes('\0')) return 'it has a text with NUL';

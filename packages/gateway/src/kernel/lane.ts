@@ -11,11 +11,11 @@ export function createLanes(): Lanes {
     run<T>(name: string, work: () => Promise<T>): Promise<T> {
       const before = tails.get(name);
       const mine = before ? before.then(work, work) : work();
-      const tail = mine.catch(() => {});
-      tails.set(name, tail);
-      void tail.then(() => {
+      const leave = () => {
         if (tails.get(name) === tail) tails.delete(name);
-      });
+      };
+      const tail: Promise<void> = mine.then(leave, leave);
+      tails.set(name, tail);
       return mine;
     },
     get size() {

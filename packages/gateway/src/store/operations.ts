@@ -62,7 +62,7 @@ import { forgetPlugin, grantPlugin, listGrants, listSettings, revokeGrant, setCo
 import { countRows, probe, sweep } from './retention.ts';
 import { getRun, getRunMessage, listOpenRuns, listQueuedRuns, listRunsOf } from './run-row.ts';
 import { acceptRun, appendToRun, beginRun, cancelQueuedOf, cancelQueuedRuns } from './runs.ts';
-import { createSession, deleteSession, getSession, listSessions, patchSession, resetSession } from './sessions.ts';
+import { createSession, deleteSession, expectSession, getSession, listSessions, patchSession, resetSession } from './sessions.ts';
 import type { Dialect, Operation } from './sql.ts';
 import { readStream, streamState } from './stream.ts';
 import { sumUsage } from './usage.ts';
@@ -145,6 +145,7 @@ export const writes = {
 
 export const reads = {
   'sessions.get': getSession,
+  'sessions.expect': expectSession,
   'sessions.list': listSessions,
   'entries.path': readPath,
   'entries.get': getEntry,

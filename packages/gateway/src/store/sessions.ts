@@ -164,6 +164,11 @@ export function* getSession(args: { key: string }): Operation<{ session: Session
   return { session: toSession(yield* readSession(args.key)) };
 }
 
+/** Refuses where there is none; reads nothing of it. */
+export function* expectSession({ key }: { key: string }): Operation<void> {
+  if (!(yield* one(sql`select 1 as there from sessions where key = ${key}`))) notFound(key);
+}
+
 export function* listSessions(args: ListSessions, dialect: Dialect): Operation<{ sessions: Session[]; nextCursor?: string }> {
   const words = args.search === undefined ? undefined : wordsIn(args.search);
   if (words?.length === 0) return { sessions: [] };

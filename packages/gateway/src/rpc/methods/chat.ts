@@ -84,7 +84,7 @@ export const chatHandlers = {
 
   'chat.abort': ({ sessionKey, runId }, { commitAnswer, turns, store }) =>
     commitAnswer(async () => {
-      await store.read('sessions.get', { key: sessionKey });
+      await store.read('sessions.expect', { key: sessionKey });
       return { aborted: await turns.abort(sessionKey, runId) };
     }),
 
@@ -221,7 +221,7 @@ async function runInSession(call: CommandCall, context: RequestContext): Promise
 /** Looked for first: most commands are said in a session that is there, and need no commit for it. */
 async function makeSession(key: string, { store, clock }: RequestContext): Promise<void> {
   try {
-    await store.read('sessions.get', { key });
+    await store.read('sessions.expect', { key });
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'NOT_FOUND') throw error;
     await store.write('sessions.create', { key, fields: {}, at: clock.now() }).catch(ignoreExisting);

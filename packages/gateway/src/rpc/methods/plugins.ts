@@ -59,7 +59,7 @@ export const pluginHandlers = {
       ...(payload === undefined ? {} : { payload }),
     };
     return commitAfter(async () => {
-      await store.read('sessions.get', { key: sessionKey });
+      await store.read('sessions.expect', { key: sessionKey });
       const host = plugins();
       const registered = findAction(request, host);
       // One after another in a session: each sees the state that the one before it left.
@@ -68,7 +68,8 @@ export const pluginHandlers = {
           const { looked, act } = await performAction(registered, request, { store, plugins: host, wake }, clock.now());
           faultpoint('action.answered');
           // Most presses only ask: what changes nothing waits for no disk.
-          const answers = (act.answer as ActionAnswer).ok && (await mayAnswer(pluginId, actionId, sessionKey, context)) ? { actionId } : {};
+          const mayCall = (act.answer as ActionAnswer).ok && host.holds(pluginId, 'people.notify');
+          const answers = mayCall && (await isCalledFor(pluginId, actionId, sessionKey, context)) ? { actionId } : {};
           const isIdle = changesNothing(act) && !('actionId' in answers);
           const settle = () => (isIdle ? keepAnswer(act.answer) : commit('plugins.act', { ...act, ...answers }));
           return { looked, commit: () => settle() as Promise<Committed<ActionAnswer>> };
@@ -82,7 +83,7 @@ export const pluginHandlers = {
 
   'plugins.interact': ({ sessionKey, channel = 'webchat', data, callbackId }, { commitAnswer, plugins, principal, store, clock }) =>
     commitAnswer(async () => {
-      await store.read('sessions.get', { key: sessionKey });
+      await store.read('sessions.expect', { key: sessionKey });
       const press = { sessionKey, channel, data, held: principal.held, ...(callbackId === undefined ? {} : { callbackId }) };
       return tellOfPress(press, plugins(), clock);
     }),
@@ -97,7 +98,7 @@ export const pluginHandlers = {
         details: { code: 'UNKNOWN_EXTENSION', plugin: pluginId, namespace },
       });
     return commitAfter(async () => {
-      await store.read('sessions.get', { key });
+      await store.read('sessions.expect', { key });
       const at = clock.now();
       const puts = putsOf({ [namespace]: value ?? null }, pluginId, host);
       const { revision } = await store.read('pluginState.get', { key, pluginId, namespace });
@@ -135,8 +136,7 @@ export const pluginHandlers = {
 type ActionAnswer = Result<'plugins.sessionAction'>;
 
 /** Whether the plugin has called for a person who does this. */
-async function mayAnswer(pluginId: string, actionId: string, key: string, { plugins, store }: RequestContext): Promise<boolean> {
-  if (!plugins().holds(pluginId, 'people.notify')) return false;
+async function isCalledFor(pluginId: string, actionId: string, key: string, { store }: RequestContext): Promise<boolean> {
   const { actions } = await store.read('actions.pending', { key, pluginId, limit: limits.pendingActions.value });
   return actions.some((each) => each.actions?.some((action) => action.actionId === actionId));
 }

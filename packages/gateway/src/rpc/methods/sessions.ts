@@ -61,7 +61,7 @@ export const sessionHandlers = {
   },
 
   'sessions.injections': async ({ key }, { store, clock }) => {
-    await store.read('sessions.get', { key });
+    await store.read('sessions.expect', { key });
     return store.read('injections.list', { key, at: clock.now() });
   },
 

@@ -6,7 +6,7 @@ export const traceHandlers = {
     if (off && turns !== undefined) throw new GatewayError('INVALID_REQUEST', 'params/turns and params/off cannot both be given');
     return commitAnswer(async () => {
       if (off) return { sessionKey, ...trace.stop(sessionKey) };
-      await store.read('sessions.get', { key: sessionKey });
+      await store.read('sessions.expect', { key: sessionKey });
       return { sessionKey, ...trace.record(sessionKey, { ...(turns === undefined ? {} : { turns }) }) };
     });
   },
