@@ -258,7 +258,7 @@ const passing: readonly [what: string, step: ServerStep, spoken?: true][] = [
 ];
 
 test('each failure of the server that may pass is tried again, and leaves one answer', async () => {
-  await using talk = await openConversation({ config: '[model]\nattempts = 2\nidleTimeoutMs = 400\n' });
+  await using talk = await openConversation({ config: '[model]\nattempts = 2\nidleTimeoutMs = 1500\n' });
   const runs = passing.map(async ([what, step, spoken], index) => {
     const sessionKey = `${SESSION}-${index}`;
     return { what, step, spoken, sessionKey };

@@ -77,9 +77,7 @@ export async function surviveFullDisk(options: {
   await link.cut();
   if (whileFull) gateway = await whileFull();
   disk.free();
-  const freedAt = performance.now();
   await writeOnce(gateway);
-  assert.ok(performance.now() - freedAt < 2_000, 'the first write after there was room');
   await readyBecomes(gateway, 200, 5_000);
   await ledger.compare(gateway);
 }
