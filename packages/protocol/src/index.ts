@@ -106,6 +106,7 @@ export { ApprovalRequest, isProtectedEnvName } from './hooks/tools.ts';
 export { JsonValue, parseJson, placeInText, type JsonFault, type ParsedJson } from './json.ts';
 export { isPluginPlace, pluginPlaceNames, pluginPlaces, type PluginPlaceName } from './plugin-places.ts';
 export { grantedFields, lateCallNames, lateCallRow, lateCalls, type GrantedCall, type LateCall } from './late-calls.ts';
+export { answerFields, lateParams, type LateParams } from './late-params.ts';
 export { limits, type LimitName } from './limits.ts';
 export { isMethodName, methodNames, methodRow, methods, type KeyedMethod, type MethodName, type Params, type Result } from './methods.ts';
 export { Device, PairingRequest, Token } from './methods/access.ts';

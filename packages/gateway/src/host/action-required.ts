@@ -1,7 +1,6 @@
 // Calls of a plugin for a person. They are kept until somebody has acted, so that whoever connects later sees them too.
-import { ActionRequired, SessionKey, visible } from '@tenon/protocol';
+import { lateParams, visible } from '@tenon/protocol';
 import type { Refused, SessionWorkflow } from '@tenon/plugin-sdk';
-import { Type } from 'typebox';
 import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Store } from '../store/store.ts';
@@ -9,13 +8,8 @@ import type { ContributionRegistry } from './contribution-registry.ts';
 import { barrier, refusalOf, refuse, take } from './late-call.ts';
 import type { PluginLoad } from './plugin-load.ts';
 
-const closed = { additionalProperties: false };
-const { title, actions, id } = ActionRequired.properties;
-const Notify = Type.Object(
-  { sessionKey: SessionKey, title, actions, idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })) },
-  closed,
-);
-const Withdraw = Type.Object({ sessionKey: SessionKey, id: Type.Optional(id) }, closed);
+const Notify = lateParams['session.workflow.notifyActionRequired'];
+const Withdraw = lateParams['session.workflow.withdrawActionRequired'];
 
 interface Deps {
   readonly store: Store;

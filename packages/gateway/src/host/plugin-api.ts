@@ -2,7 +2,7 @@
 // give a value that says so. Liveness is looked at again after whatever was waited for.
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { ItemName, RunStream, SessionKey, visible, matches, type PluginEvent, type Scope } from '@tenon/protocol';
+import { ItemName, lateParams, RunStream, SessionKey, visible, matches, type PluginEvent, type Scope } from '@tenon/protocol';
 import type { Enqueued, FlatRuntime, Logger, Refused, RuntimeApi } from '@tenon/plugin-sdk';
 import { placed } from './call-plugin.ts';
 import { Type } from 'typebox';
@@ -58,7 +58,7 @@ const MAX_LOG_BYTES = 16_384;
 const LOGGED = { limit: 1_000, windowMs: 10_000 } as const;
 const SAID = { limit: 2_000, windowMs: 10_000 } as const;
 
-const Continue = Type.Object({ sessionKey: SessionKey, force: Type.Optional(Type.Boolean()) }, closed);
+const Continue = lateParams['session.workflow.continueAgent'];
 const Emit = Type.Object(
   { runId: Type.String(), sessionKey: SessionKey, stream: Type.String({ maxLength: 128 }), data: Type.Unknown() },
   closed,

@@ -1,8 +1,7 @@
 // `api.session.workflow.requestApproval`: what is checked of a question before the operator sees it, and what its outcome is
 // for the plugin.
-import { type Decision, decisions, SessionKey, visible } from '@tenon/protocol';
+import { type Decision, lateParams, visible } from '@tenon/protocol';
 import type { ApprovalOutcome, ApprovalQuestion, Refused } from '@tenon/plugin-sdk';
-import { Type } from 'typebox';
 import { barrier, refusalOf, refuse, take } from './late-call.ts';
 import type { PluginLoad } from './plugin-load.ts';
 
@@ -23,17 +22,7 @@ export interface QuestionDeps {
 /** Of one load, at the same time. */
 const MAX_WAITING = 64;
 
-const Question = Type.Object(
-  {
-    sessionKey: SessionKey,
-    title: Type.String({ minLength: 1, maxLength: 80 }),
-    description: Type.String({ maxLength: 512 }),
-    allowedDecisions: Type.Optional(Type.Array(Type.Enum([...decisions]), { minItems: 1, maxItems: decisions.length, uniqueItems: true })),
-    timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
-    idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-  },
-  { additionalProperties: false },
-);
+const Question = lateParams['session.workflow.requestApproval'];
 
 export function createRequestApproval(load: PluginLoad, { askPerson }: QuestionDeps): (given: unknown) => Promise<ApprovalOutcome> {
   const { plugin } = load.facts;

@@ -1,8 +1,8 @@
 // Turns at a later time, as a plugin asks for them. Whatever it gives, the answer is a value: a time that cannot be, a quota
 // that is full and a load that has ended meanwhile are refusals. The jobs are the store's; nothing of them is kept here.
-import { CronText, JobMessage, JobName, JobTag, LAST_TIME, type ScheduleWish, SessionKey, TimeZone } from '@tenon/protocol';
+import { LAST_TIME, lateParams, type ScheduleWish } from '@tenon/protocol';
 import type { Refused, ScheduleOutcome, SessionWorkflow, UnscheduleOutcome } from '@tenon/plugin-sdk';
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { barrier, refusalOf, refuse, take } from './late-call.ts';
 import type { PluginLoad } from './plugin-load.ts';
 
@@ -26,24 +26,8 @@ export interface TurnSchedules {
   removeTagged(which: { readonly plugin: string; readonly sessionKey: string; readonly tag: string }): Promise<number>;
 }
 
-const closed = { additionalProperties: false };
-
-const Turn = Type.Object(
-  {
-    sessionKey: SessionKey,
-    message: JobMessage,
-    at: Type.Optional(Type.Union([Type.String({ maxLength: 64 }), Type.Number()])),
-    delayMs: Type.Optional(Type.Number({ minimum: 0, maximum: LAST_TIME })),
-    cron: Type.Optional(CronText),
-    tz: Type.Optional(TimeZone),
-    tag: Type.Optional(JobTag),
-    name: Type.Optional(JobName),
-    deleteAfterRun: Type.Optional(Type.Boolean()),
-    deliveryMode: Type.Optional(Type.Enum(['none', 'announce'])),
-  },
-  closed,
-);
-const ByTag = Type.Object({ sessionKey: SessionKey, tag: JobTag }, closed);
+const Turn = lateParams['session.workflow.scheduleSessionTurn'];
+const ByTag = lateParams['session.workflow.unscheduleSessionTurnsByTag'];
 
 type ScheduleCalls = Pick<SessionWorkflow, 'scheduleSessionTurn' | 'unscheduleSessionTurnsByTag'>;
 

@@ -1,9 +1,9 @@
 // What a plugin hands over in a session: files, text, buttons. Only to where the session came from, only with the grant, only
 // files from folders that it may send from; what is sent is kept, stands in the transcript and is in the audit log, in one
 // commit. The answer is always a value that says why not.
-import { GatewayError, limits, Presentation, SessionKey } from '@tenon/protocol';
+import { GatewayError, lateParams, limits, type Presentation } from '@tenon/protocol';
 import type { AttachmentOutcome, Refused } from '@tenon/plugin-sdk';
-import { Type, type Static } from 'typebox';
+import type { Static } from 'typebox';
 import type { Clock } from '../kernel/clock.ts';
 import { cleanFileName } from '../kernel/file-name.ts';
 import { randomId } from '../kernel/ids.ts';
@@ -28,42 +28,7 @@ export interface SendDeps {
   readonly workspaceOf: (sessionKey: string) => string | undefined;
 }
 
-const closed = { additionalProperties: false };
-const MAX_TEXT = 32_768;
-const NonBlank = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '\\S' });
-const { action: _action, ...buttonFields } = Presentation.properties.buttons.items.properties;
-const [ownAction, data] = _action.anyOf;
-
-/** As plugins give it: whose action it is need not be said. */
-const Button = Type.Object(
-  {
-    ...buttonFields,
-    action: Type.Union([Type.Object({ ...ownAction.properties, pluginId: Type.Optional(ownAction.properties.pluginId) }, closed), data]),
-  },
-  closed,
-);
-const Given = Type.Object(
-  {
-    sessionKey: SessionKey,
-    files: Type.Optional(
-      Type.Array(Type.Object({ path: NonBlank(4_096), name: Type.Optional(NonBlank(255)) }, closed), {
-        minItems: 1,
-        maxItems: limits.messageAttachments.value,
-      }),
-    ),
-    text: Type.Optional(Type.String({ maxLength: MAX_TEXT })),
-    presentation: Type.Optional(
-      Type.Object(
-        { ...Presentation.properties, buttons: Type.Optional(Type.Array(Button, { maxItems: limits.deliveryButtons.value })) },
-        closed,
-      ),
-    ),
-    maxBytes: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.attachmentBytes.value })),
-    channelHints: Type.Optional(Type.Object({ forceDocumentMime: Type.Optional(NonBlank(255)) }, closed)),
-    idempotencyKey: Type.Optional(NonBlank(512)),
-  },
-  closed,
-);
+const Given = lateParams['session.workflow.sendSessionAttachment'];
 type Given = Static<typeof Given>;
 type Buttons = NonNullable<Presentation['buttons']>;
 

@@ -1,31 +1,15 @@
 // What a plugin wants told with the next turn, checked and copied: the same rules whether it is queued by a call of its own or
 // comes with the result of an action.
-import { SessionKey } from '@tenon/protocol';
+import { answerFields, lateParams } from '@tenon/protocol';
 import type { Refused } from '@tenon/plugin-sdk';
-import { Type } from 'typebox';
 import { randomId } from '../kernel/ids.ts';
 import type { NewInjection } from '../store/injections.ts';
 import { refuse, take } from './late-call.ts';
 import { takeJson } from './plugin-json.ts';
 
-const closed = { additionalProperties: false };
-const MAX_TEXT = 32_768;
-const MAX_TTL_MS = 315_360_000_000;
-
 /** One that goes with a result. */
-export const ResultInjection = Type.Object(
-  {
-    text: Type.String({ minLength: 1, maxLength: MAX_TEXT }),
-    idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
-    placement: Type.Optional(Type.Enum(['prepend_context', 'append_context'])),
-    ttlMs: Type.Optional(Type.Number({ minimum: 0, maximum: MAX_TTL_MS })),
-    priority: Type.Optional(Type.Integer({ minimum: -1000, maximum: 1000 })),
-    metadata: Type.Optional(Type.Unknown()),
-  },
-  closed,
-);
-
-const Injection = Type.Object({ sessionKey: SessionKey, ...ResultInjection.properties }, closed);
+export const ResultInjection = answerFields.inject;
+const Injection = lateParams['session.workflow.enqueueNextTurnInjection'];
 
 export type TakenInjection = { readonly value: NewInjection } | { readonly refused: Refused };
 
