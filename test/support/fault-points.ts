@@ -60,8 +60,9 @@ const expected: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^store\./, ['migration on sqlite']],
   [/^postgres\.migrating$/, ['first start on postgres', 'migration on postgres']],
   [/^postgres\./, ['writes on postgres']],
+  [/^backup\.file-taken$/, ['backup on sqlite']],
   [/^backup\./, ['backup on sqlite', 'backup on postgres']],
-  [/^restore\.\w+-swap$/, ['restore on sqlite']],
+  [/^restore\.(\w+-swap|file-written)$/, ['restore on sqlite']],
   [/^restore\.before-commit$/, ['restore on postgres']],
 ];
 
@@ -135,6 +136,7 @@ function killInBackup(engine: Engine): Scenario {
     const ledger = new Ledger({ seed, observers: 1, writers: 2 });
     const gateway = await world.start();
     await writeSome(ledger, gateway, 60);
+    await keepFile(gateway);
     const kills = await untilItPasses(async (nth) => {
       const file = join(world.home, `backup-${nth}`);
       const first = await runTenon(['backup', file, '--home', world.home], { TENON_FAULT: `${point}:${nth}` });
@@ -158,7 +160,7 @@ function killInRestore(engine: Engine): Scenario {
     await using source = await openChaosWorld('sqlite');
     const saved = new Ledger({ seed, observers: 1, writers: 2 });
     const file = join(source.home, 'backup');
-    const before = await writeAndStop(source, saved, 40);
+    const before = await writeAndStop(source, saved, 40, keepFile);
     assert.equal((await runTenon(['backup', file, '--home', source.home])).code, 0);
     return await untilItPasses(async (nth) => {
       await using world = await openChaosWorld(engine);
@@ -180,6 +182,7 @@ function killInRestore(engine: Engine): Scenario {
       assert.equal(again.code, 0, again.stderr);
       const restored = await world.start();
       assert.ok(isSame(before, await sessionsOf(restored)), 'the repeated restore');
+      assert.equal(await readFile(restored), FILE_TEXT, 'its file');
       return true;
     });
   };
@@ -266,12 +269,44 @@ async function writeMore(ledger: Ledger, gateway: GatewayProcess, count: number)
   await load.stop();
 }
 
-async function writeAndStop(world: ChaosWorld, ledger: Ledger, count: number): ReturnType<typeof readSessions> {
+async function writeAndStop(
+  world: ChaosWorld,
+  ledger: Ledger,
+  count: number,
+  andThen: (gateway: GatewayProcess) => Promise<unknown> = async () => {},
+): ReturnType<typeof readSessions> {
   const gateway = await world.start();
   await writeSome(ledger, gateway, count);
+  await andThen(gateway);
   const { sessions } = await ledger.compare(gateway);
   assert.equal(await gateway.stop(), 0, gateway.stderr());
   return new Map(sessions);
+}
+
+const FILE_TEXT = 'kept with the rows';
+
+/** A file that a client has sent. */
+async function keepFile(gateway: GatewayProcess): Promise<void> {
+  const link = await openLink(gateway);
+  const ask = async (method: string, params: object) => {
+    const outcome = await link.request(method, params);
+    assert.ok(outcome.kind === 'answered', JSON.stringify(outcome));
+    return outcome.payload as { uploadId: string };
+  };
+  const { uploadId } = await ask('attachments.begin', { name: 'kept.txt', bytes: FILE_TEXT.length });
+  await ask('attachments.chunk', { uploadId, offset: 0, data: Buffer.from(FILE_TEXT).toString('base64') });
+  await ask('attachments.commit', { uploadId });
+  await link.cut();
+}
+
+async function readFile(gateway: GatewayProcess): Promise<string> {
+  const link = await openLink(gateway);
+  const listed = await link.request('attachments.list', {});
+  await link.cut();
+  assert.ok(listed.kind === 'answered', JSON.stringify(listed));
+  const [{ handle }] = listed.payload.attachments as [{ handle: string }];
+  const response = await fetch(`${gateway.url}/attachments/${handle}`, { headers: { authorization: `Bearer ${gateway.token}` } });
+  return response.text();
 }
 
 export async function sessionsOf(gateway: GatewayProcess): ReturnType<typeof readSessions> {

@@ -42,6 +42,8 @@ export const attachmentScript: readonly Step[] = [
   ['read', 'attachments.list', { limit: 5, sessionKey: key }],
   ['read', 'attachments.list', { limit: 5, cursor: 'nonsense' }],
   ['read', 'attachments.known', { digests: [digestOf('a'), digestOf('f')] }],
+  ['read', 'attachments.needed', { after: '', limit: 1 }],
+  ['read', 'attachments.needed', { after: digestOf('a'), limit: 5 }],
   ['read', 'routes.get', { key }],
   ['write', 'deliveries.create', delivery('d1', { text: 'Hello', files: [file('f3', 'c')], requestKey: 'once' })],
   ['write', 'deliveries.create', delivery('d2', { text: 'Hello', requestKey: 'once' })],

@@ -44,7 +44,7 @@ export const homeFiles = [
 ] as const satisfies readonly HomeFile[];
 
 /** Stores that were kept before an update or a restore changed them. */
-const KEPT_COPY = /^(tenon\.db\.(schema|before-restore)-|postgres\.(schema|before-restore)-.*\.db)/;
+const KEPT_COPY = /^(tenon\.db\.(schema|before-restore)-|postgres\.(schema|before-restore)-.*\.db|attachments\.before-restore-)/;
 
 export function keptCopies(home: string): string[] {
   return readdirSync(home)

@@ -11,7 +11,17 @@ import { CONFIG_FILE, homeFiles, LOG_FOLDER, prepareHome } from './home.ts';
 import { systemClock } from './kernel/clock.ts';
 import { createDoctor, type DoctorStore } from './rpc/doctor.ts';
 import { openAuditKeeper } from './store/audit-head.ts';
-import { type BackupSummary, backupRows, backupSqlite, draftFromBackup, openBackup, restoreFiles, restoreSqlite } from './store/backup.ts';
+import {
+  type BackupSummary,
+  backupRows,
+  backupSqlite,
+  draftFromBackup,
+  openBackup,
+  type Restored,
+  restoreFiles,
+  restoreSqlite,
+} from './store/backup.ts';
+import type { FileSummary } from './store/backup-attachments.ts';
 import { StoreOpenError } from './store/failure.ts';
 import { lockHome } from './store/lock.ts';
 import { schemaVersion } from './store/migrations.ts';
@@ -23,6 +33,8 @@ import { createSqliteRunner, storageReason } from './store/sqlite-run.ts';
 import type { Store } from './store/store.ts';
 
 const BACKED_UP = homeFiles.filter(({ inBackup }) => inBackup).map(({ name }) => name);
+
+export type { FileSummary };
 
 export type Progress = (done: { table: string; rows: number }) => void;
 
@@ -42,10 +54,10 @@ export async function createBackup({
     if (settings['store.engine'] === 'sqlite') {
       const storeFile = join(home, STORE_FILE);
       if (!existsSync(storeFile)) throw new StartError(`There is no store in ${home} yet: start the gateway first`, 1);
-      return backupSqlite({ home, homeFiles: BACKED_UP, storeFile, file: target });
+      return backupSqlite({ home, homeFiles: BACKED_UP, storeFile, file: target, onFile: onProgress });
     }
     const { copyFromPostgres } = await import('./store/backup-postgres.ts');
-    return backupRows({ home, homeFiles: BACKED_UP, file: target, now: systemClock.now() }, (database) =>
+    return backupRows({ home, homeFiles: BACKED_UP, file: target, now: systemClock.now(), onFile: onProgress }, (database) =>
       copyFromPostgres(settings['store.url'], database, onProgress),
     );
   });
@@ -63,22 +75,22 @@ export async function restoreBackup({
   /** Only checks the backup and that nothing stands in the way. */
   dryRun?: boolean;
   onProgress?: Progress;
-}): Promise<{ kept?: string }> {
+}): Promise<{ kept?: string; keptFiles?: string; files?: FileSummary }> {
   const source = resolve(file);
   return saying(`Cannot restore ${source}`, config, async () => {
     const { home, settings } = config;
     prepareHome(home);
     const lock = lockHome(home);
     try {
-      const backup = openBackup(source, BACKED_UP);
+      const backup = openBackup(source, BACKED_UP, onProgress);
       backup.close();
       if (dryRun) return {};
-      const { kept } =
+      const { kept, keptFiles, files } =
         settings['store.engine'] === 'sqlite'
-          ? restoreSqlite(source, join(home, STORE_FILE), systemClock.now())
+          ? restoreSqlite(source, join(home, STORE_FILE), systemClock.now(), onProgress)
           : await restorePostgres(config, source, onProgress);
       restoreFiles(home, withStoreOf(config, backup.files));
-      return kept === undefined ? {} : { kept };
+      return { ...(kept === undefined ? {} : { kept }), ...(keptFiles === undefined ? {} : { keptFiles }), files };
     } finally {
       lock.release();
     }
@@ -206,7 +218,7 @@ async function postgresVersion(url: string): Promise<number | undefined> {
   });
 }
 
-async function restorePostgres(config: Config, source: string, onProgress: Progress): Promise<{ kept: string }> {
+async function restorePostgres(config: Config, source: string, onProgress: Progress): Promise<Restored> {
   const { home, settings } = config;
   const url = settings['store.url'];
   const now = systemClock.now();
@@ -215,13 +227,14 @@ async function restorePostgres(config: Config, source: string, onProgress: Progr
   const { copyFromPostgres, copyToPostgres } = await import('./store/backup-postgres.ts');
   // Opening it once makes the tables where there are none yet.
   await (await openConfigured(config)).close();
-  draftFromBackup(source, draft, now);
+  const files = draftFromBackup(source, home, draft, now, onProgress);
   const { database } = openDatabase({ file: draft, maxBytes: 0, now: 0 });
   try {
     await copyToPostgres(url, database, onProgress, () =>
-      backupRows({ home, homeFiles: BACKED_UP, file: kept, now }, (old) => copyFromPostgres(url, old, () => {})),
+      backupRows({ home, homeFiles: BACKED_UP, file: kept, now, onFile: onProgress }, (old) => copyFromPostgres(url, old, () => {})),
     );
-    return { kept };
+    // What is kept is a backup, with its files.
+    return { kept, keptFiles: undefined, files };
   } finally {
     database.close();
     for (const suffix of ['', '-wal', '-shm']) rmSync(draft + suffix, { force: true });

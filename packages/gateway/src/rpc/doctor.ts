@@ -8,6 +8,7 @@ import { homeFiles, keptCopies, LOG_FOLDER } from '../home.ts';
 import type { PluginHost } from '../host/plugin-host.ts';
 import type { LogBook } from '../kernel/log.ts';
 import { COUNTED_UP_TO } from '../store/retention.ts';
+import { findingsOfFiles } from './doctor-files.ts';
 import { WAL_BOUND_BYTES } from '../store/sqlite-file.ts';
 import type { Store, StoreReport } from '../store/store.ts';
 
@@ -20,6 +21,8 @@ export type DoctorStore = Pick<Store, 'engine' | 'location' | 'schemaVersion' | 
 
 export interface DoctorDeps {
   readonly home: string;
+  /** Where the files of attachments are, if not there. */
+  readonly filesHome?: string;
   /** Without one, the checks that need it are left out. */
   readonly store?: DoctorStore;
   /** What was found on the way to the store. */
@@ -63,6 +66,7 @@ const storeChecks: Readonly<Record<string, StoreCheck>> = {
           },
     ];
   },
+  attachments: (store, _report, { home, filesHome = home }) => findingsOfFiles(store, filesHome, Date.now()),
   retention: async (store) => retentionOf(await store.read('tables.count', {})).map((message) => ok('retention', message)),
   'write-ahead log': (_, report) => {
     if (report.walBytes === undefined) return [];
@@ -106,7 +110,7 @@ const homeChecks: Readonly<Record<string, HomeCheck>> = {
   'kept copies': ({ home }) => {
     const copies = keptCopies(home);
     if (copies.length === 0) return [ok('kept copies', 'none')];
-    const bytes = copies.reduce((sum, path) => sum + statSync(path).size, 0);
+    const bytes = copies.reduce((sum, path) => sum + bytesOf(path), 0);
     return [
       {
         check: 'kept copies',
@@ -237,6 +241,13 @@ function privateFiles(home: string): string[] {
   const logs = join(home, LOG_FOLDER);
   const logFiles = existsSync(logs) ? readdirSync(logs).map((name) => join(logs, name)) : [];
   return [home, ...named, ...logFiles, ...keptCopies(home)].filter(existsSync);
+}
+
+function bytesOf(path: string): number {
+  const found = statSync(path);
+  if (!found.isDirectory()) return found.size;
+  const inside = readdirSync(path, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+  return inside.reduce((sum, each) => sum + statSync(join(each.parentPath, each.name)).size, 0);
 }
 
 function checkMode(path: string, fix: boolean): Finding[] {

@@ -17,7 +17,7 @@ import type { Store } from './store.ts';
 export const ATTACHMENTS_FOLDER = 'attachments';
 const DRAFTS = 'uploads';
 const SWEEP_EVERY_MS = 60_000;
-const DIGEST = /^[0-9a-f]{64}$/;
+export const DIGEST = /^[0-9a-f]{64}$/;
 const KNOWN_AT_ONCE = 500;
 
 /** A file that is in its place, or about to be. */

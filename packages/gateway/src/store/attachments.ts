@@ -218,6 +218,28 @@ export function* knownDigests(args: { digests: readonly string[] }): Operation<{
   return { digests: rows.map(({ sha256 }) => sha256) };
 }
 
+export interface NeededFile {
+  readonly sha256: string;
+  readonly bytes: number;
+  /** As one of its rows has it. */
+  readonly name: string;
+  readonly sessionKey?: string;
+}
+
+/** Each file that rows need, once, in the order of their digests. */
+export function* listNeeded(args: { after: string; limit: number }): Operation<{ files: NeededFile[] }> {
+  const rows = yield* all(sql`
+    select sha256, max(bytes) as bytes, min(name) as name, min(session_key) as session_key from attachments
+    where sha256 > ${args.after} group by sha256 order by sha256 limit ${args.limit}`);
+  const files = rows.map((row) => ({
+    sha256: row.sha256 as string,
+    bytes: row.bytes as number,
+    name: row.name as string,
+    ...(row.session_key === null ? {} : { sessionKey: row.session_key as string }),
+  }));
+  return { files };
+}
+
 /** The file is gone. */
 export function* forgetGarbage(args: { sha256: string }): Operation<void> {
   yield* change(sql`delete from attachment_garbage where sha256 = ${args.sha256}`);

@@ -1,5 +1,6 @@
-// A backup is one file: a SQLite store of its own with all rows of one moment, and the few files of the home folder that
-// belong to it in a table. It holds no paths, so none can lead anywhere. Either engine writes and reads it.
+// A backup is one file: a SQLite store of its own with all rows of one moment, the few files of the home folder that belong to
+// it in a table, and the files of attachments in pieces. It holds no paths, so none can lead anywhere. Either engine writes
+// and reads it.
 import {
   accessSync,
   chmodSync,
@@ -19,9 +20,10 @@ import { readIfThere, syncFile, syncFolder, writeFileDurably } from '../kernel/d
 import { faultpoint } from '../kernel/fault.ts';
 import { randomId } from '../kernel/ids.ts';
 import { appendAudit } from './audit.ts';
+import { checkFiles, type FileProgress, type FileSummary, keepFiles, placeFiles, takeFiles } from './backup-attachments.ts';
 import { StoreOpenError } from './failure.ts';
-import { storedTables } from './migrations.ts';
-import { checkOwner, integrityFault, openDatabase } from './sqlite-file.ts';
+import { migrationsAfter, storedTables } from './migrations.ts';
+import { APPLICATION_ID, checkOwner, integrityFault, openDatabase, versionOf } from './sqlite-file.ts';
 import { createSqliteRunner } from './sqlite-run.ts';
 import { beginStream } from './stream.ts';
 
@@ -31,6 +33,8 @@ export interface BackupSummary {
   readonly file: string;
   readonly bytes: number;
   readonly sessions: number;
+  /** Not there where only rows were asked for. */
+  readonly files?: FileSummary;
 }
 
 interface BackupOptions {
@@ -38,6 +42,8 @@ interface BackupOptions {
   /** The files of the home folder that go with the rows. */
   readonly homeFiles: readonly string[];
   readonly file: string;
+  /** With it, the files of attachments too; it is told how far they are. */
+  readonly onFile?: FileProgress;
 }
 
 /** From a SQLite store that may be in use: SQLite itself copies one consistent moment. */
@@ -70,7 +76,8 @@ export async function backupRows(
   });
 }
 
-async function intoBackup({ home, homeFiles, file }: BackupOptions, fill: (draft: string) => void | Promise<void>): Promise<BackupSummary> {
+async function intoBackup(options: BackupOptions, fill: (draft: string) => void | Promise<void>): Promise<BackupSummary> {
+  const { home, homeFiles, file } = options;
   checkPlace(file);
   // A name that nobody else has.
   const draft = join(dirname(file), `.${basename(file).slice(0, 40)}.${randomId(9)}.draft`);
@@ -83,7 +90,7 @@ async function intoBackup({ home, homeFiles, file }: BackupOptions, fill: (draft
   const umask = process.umask(0o077);
   try {
     await fill(draft);
-    return finish(file, draft, files);
+    return finish(options, draft, files);
   } finally {
     clear(draft);
     process.umask(umask);
@@ -108,15 +115,19 @@ function existsAlready(file: string): StoreOpenError {
   return new StoreOpenError('storage', `${file} exists already; choose another name`);
 }
 
-function finish(file: string, draft: string, files: readonly (readonly [string, Buffer])[]): BackupSummary {
+function finish({ home, file, onFile }: BackupOptions, draft: string, files: readonly (readonly [string, Buffer])[]): BackupSummary {
   chmodSync(draft, 0o600);
   const database = new DatabaseSync(draft);
   let sessions: number;
+  let taken: FileSummary | undefined;
   try {
-    // In WAL mode the copy would leave files beside itself.
-    database.exec('pragma journal_mode = delete; create table backup_files (name text primary key, content blob not null)');
+    // In WAL mode the copy would leave files beside itself. It is synced whole below.
+    database.exec(
+      'pragma journal_mode = delete; pragma synchronous = off; create table backup_files (name text primary key, content blob not null)',
+    );
     const insert = database.prepare('insert into backup_files (name, content) values (?, ?)');
     for (const [name, content] of files) insert.run(name, content);
+    if (onFile) taken = takeFiles(database, home, onFile);
     sessions = (database.prepare('select count(*) as n from sessions').get() as { n: number }).n;
   } finally {
     database.close();
@@ -125,7 +136,7 @@ function finish(file: string, draft: string, files: readonly (readonly [string, 
   faultpoint('backup.before-rename');
   putInPlace(draft, file);
   syncFolder(dirname(file));
-  return { file, bytes: statSync(file).size, sessions };
+  return { file, bytes: statSync(file).size, sessions, ...(taken ? { files: taken } : {}) };
 }
 
 /** Never over a file that somebody made meanwhile. */
@@ -159,7 +170,7 @@ export interface OpenBackup {
 }
 
 /** Checks the backup whole before anything is touched. A file in it that is none of `homeFiles` refuses it whole. */
-export function openBackup(file: string, homeFiles: readonly string[]): OpenBackup {
+export function openBackup(file: string, homeFiles: readonly string[], onFile: FileProgress = () => {}): OpenBackup {
   if (!existsSync(file)) throw new StoreOpenError('storage', `There is no backup ${file}`);
   if (!statSync(file).isFile()) throw new StoreOpenError('foreign', `${file} is not a file`);
   let database: DatabaseSync;
@@ -173,7 +184,9 @@ export function openBackup(file: string, homeFiles: readonly string[]): OpenBack
   try {
     const fault = integrityFault(database);
     if (fault) throw new StoreOpenError('damaged', `${file} is damaged: ${fault}`);
-    return { database, files: readFiles(database, file, homeFiles), close: () => database.close() };
+    const files = readFiles(database, file, homeFiles);
+    checkFiles(database, file, onFile);
+    return { database, files, close: () => database.close() };
   } catch (error) {
     database.close();
     if (error instanceof StoreOpenError) throw error;
@@ -197,14 +210,23 @@ function readFiles(database: DatabaseSync, file: string, homeFiles: readonly str
   return files;
 }
 
+export interface Restored {
+  readonly kept: string | undefined;
+  /** Where the files of the old store are kept. */
+  readonly keptFiles: string | undefined;
+  readonly files: FileSummary;
+}
+
 /**
- * Puts the rows of a backup in place of a SQLite store, in one step; the old store is kept beside it. Clients that
- * remember positions of the old stream are told, by a new epoch, that these no longer hold.
+ * Puts a backup in place of a SQLite store: its files, then its rows, these in one step; the old store is kept beside it.
+ * Clients that remember positions of the old stream are told, by a new epoch, that these no longer hold.
  */
-export function restoreSqlite(backup: string, storeFile: string, at: number): { kept: string | undefined } {
+export function restoreSqlite(backup: string, storeFile: string, at: number, onFile: FileProgress = () => {}): Restored {
+  const home = dirname(storeFile);
   const draft = `${storeFile}.restore`;
-  draftFromBackup(backup, draft, at);
   const kept = existsSync(storeFile) ? `${storeFile}.before-restore-${at}` : undefined;
+  const keptFiles = kept === undefined ? undefined : keepFiles(home, at);
+  const files = draftFromBackup(backup, home, draft, at, onFile);
   if (kept) {
     setWalAside(storeFile, kept);
     linkSync(storeFile, kept);
@@ -213,31 +235,71 @@ export function restoreSqlite(backup: string, storeFile: string, at: number): { 
   renameSync(draft, storeFile);
   syncFolder(dirname(storeFile));
   faultpoint('restore.after-swap');
-  return { kept };
+  return { kept, keptFiles, files };
 }
 
-/** A store with the rows of the backup, of the schema that this Tenon knows, and with a stream of a new life. */
-export function draftFromBackup(backup: string, draft: string, at: number): void {
+/**
+ * The files of the backup in their places, and a store with its rows, of the schema that this Tenon knows and with a stream of
+ * a new life. The tables are made here and not taken over: nothing but rows comes out of a backup.
+ */
+export function draftFromBackup(backup: string, home: string, draft: string, at: number, onFile: FileProgress): FileSummary {
   clear(draft);
   const source = new DatabaseSync(backup, { readOnly: true });
+  let files: FileSummary;
   try {
-    source.prepare('vacuum into ?').run(draft);
+    files = placeFiles(source, home, onFile);
+    copyRows(backup, versionOf(source), draft);
   } finally {
     source.close();
   }
   chmodSync(draft, 0o600);
   const { database } = openDatabase({ file: draft, maxBytes: 0, now: 0, isCopy: true });
   try {
-    database.exec('begin; drop table backup_files; delete from events');
+    database.exec('begin; delete from events');
     const runner = createSqliteRunner(database);
     const effects = { emitted: [], auditHead: undefined };
     runner.run(beginStream(randomId()), effects);
-    runner.run(appendAudit({ actor: 'operator', action: 'store.restore', target: 'store', at }, 'sqlite'), effects);
+    const { inBackup, count, missingCount } = files;
+    const details = { filesInBackup: inBackup, files: count, filesMissing: missingCount };
+    runner.run(appendAudit({ actor: 'operator', action: 'store.restore', target: 'store', details, at }, 'sqlite'), effects);
     database.exec('commit; pragma wal_checkpoint(truncate); pragma journal_mode = delete');
   } finally {
     database.close();
   }
   syncFile(draft);
+  return files;
+}
+
+/** Into a new store of the schema that the backup has. */
+function copyRows(backup: string, version: number, draft: string): void {
+  const database = new DatabaseSync(draft, { enableForeignKeyConstraints: false });
+  try {
+    database.exec(`pragma application_id = ${APPLICATION_ID}; pragma synchronous = off`);
+    for (const { statements } of migrationsAfter(0, 'sqlite').slice(0, version)) for (const each of statements) database.exec(each);
+    database.exec(`pragma user_version = ${version}`);
+    database.prepare('attach database ? as backup').run(backup);
+    database.exec('begin');
+    for (const table of storedTables) {
+      const columns = columnsOf(database, 'main', table);
+      const given = new Set(columnsOf(database, 'backup', table));
+      const lacking = columns.find((column) => !given.has(column));
+      if (lacking !== undefined)
+        throw new StoreOpenError('foreign', `${backup} is not a backup: its table ${table} has no column ${lacking}; nothing was restored`);
+      if (columns.length === 0) continue;
+      const list = columns.map((column) => `"${column}"`).join(', ');
+      database.exec(`delete from main.${table}; insert into main.${table} (${list}) select ${list} from backup.${table}`);
+    }
+    database.exec('commit; detach database backup');
+  } finally {
+    database.close();
+  }
+}
+
+function columnsOf(database: DatabaseSync, schema: 'main' | 'backup', table: string): string[] {
+  return database
+    .prepare(`select name from pragma_table_info(?, ?)`)
+    .all(table, schema)
+    .map(({ name }) => String(name));
 }
 
 // A write-ahead log left behind would be read into the restored store. A sound store takes its log in when it is closed;

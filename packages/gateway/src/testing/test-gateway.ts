@@ -157,7 +157,7 @@ export async function openTestGateway({
       connections: createConnections({ clock, announce: () => {} }),
       events: hub,
       config: { ...config, patch: () => Promise.reject(new GatewayError('UNAVAILABLE', 'A test host has no settings file')) },
-      doctor: createDoctor({ home, store, logBook, warnings: [], auditChain, plugins: () => plugins }),
+      doctor: createDoctor({ home, filesHome, store, logBook, warnings: [], auditChain, plugins: () => plugins }),
       mint: createTokenMint(Buffer.alloc(32)),
       signIn: createSignIn({ clock, gatewayUrl: NO_URL }),
       about: { version: VERSION, startedAt, url: NO_URL, warnings: [], auditChain },

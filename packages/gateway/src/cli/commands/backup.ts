@@ -5,7 +5,7 @@ import { defineCommand } from '../command.ts';
 import { CliError, exitCodes } from '../failure.ts';
 import { readRunning, type RunningNote } from '../running.ts';
 import { required } from '../values.ts';
-import { showProgress } from './progress.ts';
+import { missingLines, showProgress } from './progress.ts';
 
 export const backup = defineCommand({
   path: 'backup',
@@ -19,7 +19,10 @@ export const backup = defineCommand({
     const progress = showProgress(io, out, 'Backing up');
     const result = await createBackup({ config: settings, file: resolve(args.file), onProgress: progress.report }).finally(progress.end);
     const { visible } = await import('@tenon/protocol');
-    out.show(result, () => `${visible(result.file)}: ${bytes(result.bytes)}, ${result.sessions} sessions`);
+    const { file, sessions, files } = result;
+    const said = files && files.count > 0 ? `, ${files.count} files (${bytes(files.bytes)})` : '';
+    out.show(result, () => `${visible(file)}: ${bytes(result.bytes)}, ${sessions} sessions${said}`);
+    if (!out.json && files) for (const line of missingLines(files, 'is not in the backup')) out.talk(visible(line));
   },
 });
 

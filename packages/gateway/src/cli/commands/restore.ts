@@ -3,7 +3,7 @@ import { defineCommand } from '../command.ts';
 import { CliError, exitCodes } from '../failure.ts';
 import { readRunning } from '../running.ts';
 import { on, required } from '../values.ts';
-import { showProgress } from './progress.ts';
+import { missingLines, showProgress } from './progress.ts';
 
 export const restore = defineCommand({
   path: 'restore',
@@ -33,6 +33,10 @@ export const restore = defineCommand({
     );
     if (out.json || options.dryRun) return;
     if (result.kept !== undefined) out.talk(visible(`The old store is kept as ${result.kept}`));
+    if (result.keptFiles !== undefined) out.talk(visible(`Its files are kept in ${result.keptFiles}`));
+    if (result.files && !result.files.inBackup)
+      out.talk('This backup is from before files were part of one: those that are in the home folder are used');
+    if (result.files) for (const line of missingLines(result.files, 'is not there after the restore')) out.talk(visible(line));
     out.talk('Start the gateway with: tenon start');
   },
 });
