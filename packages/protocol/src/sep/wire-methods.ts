@@ -2,33 +2,45 @@
 // how else it is spelled, which group it belongs to, which tier its context has, and how long the answer may take.
 
 interface GroupRow {
+  /** In the words in which the operator is asked. */
   readonly summary: string;
-  /** What the operator must have granted, as rows of the grant table; `:<name>` follows where the grant says what it is for. */
+  /** What the registry of the gateway wants granted behind it, as rows of its grant table. */
   readonly grants: readonly string[];
+  /** It reaches far beyond the extension itself, and whoever asks the operator says so. */
+  readonly wide?: true;
   /** Not in SEP. An extension uses it only where `capabilities_enabled` says true; one that does not know it never notices. */
   readonly beyond?: true;
 }
 
-/** Keys of `capabilities_enabled` and of `[capabilities]` in the manifest. A method or registration of a group that is off is refused. */
+/**
+ * Keys of `[capabilities]` in the manifest, where an extension asks, and of `capabilities_enabled`, where it is told. Methods and
+ * registrations of a group that is off are refused.
+ */
 export const groups = {
   tools: { summary: 'Give the agent tools, and narrow which are active.', grants: ['tools.register'] },
   commands: { summary: 'Add slash commands.', grants: ['commands.register'] },
-  ui: { summary: 'Ask and tell the people who watch the session.', grants: ['ui.request'] },
-  exec: { summary: 'Run programs, through the policy and the approvals of the `exec` tool.', grants: ['exec.run'] },
-  kv: { summary: 'Keep values of its own.', grants: ['kv.use'] },
-  bus: { summary: 'Tell other extensions something.', grants: ['bus.publish'] },
-  session: { summary: 'Write into the session that it is called in.', grants: ['session.write'] },
-  providers: { summary: 'Serve models.', grants: ['models.serve'] },
+  ui: { summary: 'Ask and tell the people who watch a session.', grants: [] },
+  exec: { summary: 'Run programs, through the policy and the approvals of the `exec` tool.', grants: [], wide: true },
+  kv: { summary: 'Keep values of its own.', grants: [] },
+  bus: { summary: 'Tell other extensions something.', grants: [] },
+  session: { summary: 'Write into the sessions that it is called in.', grants: [], wide: true },
+  providers: { summary: 'Serve models: read all that they are told, and answer for them.', grants: [], wide: true },
+  tool_facts: { summary: 'Say of its tools what they can do and how they are called in lists.', grants: [], beyond: true },
   state: { summary: 'Keep state of its own in each session.', grants: [], beyond: true },
   actions: { summary: 'Do what buttons and programs ask for in a session.', grants: [], beyond: true },
-  injections: { summary: 'Tell the agent something in the next turn.', grants: ['prompt.inject'], beyond: true },
+  injections: { summary: 'Tell the agent something in the next turn.', grants: ['prompt.inject'], wide: true, beyond: true },
   turns: { summary: 'Let the agent go on without a message of a person.', grants: ['turns.start'], beyond: true },
   schedules: { summary: 'Let the agent work at a later time.', grants: ['schedule.turns'], beyond: true },
-  attachments: { summary: 'Send files, text and buttons to where a session came from.', grants: ['attachments.send'], beyond: true },
+  attachments: {
+    summary: 'Send files, text and buttons to where a session came from.',
+    grants: ['attachments.send'],
+    wide: true,
+    beyond: true,
+  },
   interactions: { summary: 'Be told of buttons that people press in a conversation.', grants: ['ui.interact'], beyond: true },
   descriptors: { summary: 'Show controls in the page.', grants: ['ui.descriptors'], beyond: true },
-  policies: { summary: 'Judge tool calls before all hooks.', grants: ['policy.tools'], beyond: true },
-  approvals: { summary: 'Ask the operator, and wait for the answer.', grants: ['approvals.request'], beyond: true },
+  policies: { summary: 'Judge tool calls before all others; it can only tighten.', grants: ['policy.tools'], beyond: true },
+  approvals: { summary: 'Ask the operator.', grants: ['approvals.request'], beyond: true },
   notices: { summary: 'Tell people that they are needed.', grants: ['people.notify'], beyond: true },
 } as const satisfies Record<string, GroupRow>;
 export type SepGroup = keyof typeof groups;
@@ -47,6 +59,8 @@ export interface SepMethodRow {
   readonly tier?: 'event' | 'command';
   /** How long the caller waits for the answer. Without one: as long as whoever asked waits. */
   readonly timeoutMs?: number;
+  /** What the registry wants granted beyond what it wants for the group. */
+  readonly grants?: readonly string[];
   /** Not in SEP. */
   readonly beyond?: true;
 }
@@ -123,7 +137,7 @@ export const methods = {
   'interaction/press': { ...dispatch('interactions', 30_000, 'A button of a message was pressed.'), ...beyond },
   'state/get': { ...call('state', 'Read its state in a session.'), ...beyond },
   'state/patch': { ...call('state', 'Set or remove its state in a session.'), ...beyond },
-  'state/list': { ...call('state', 'The sessions that have a state of it.'), ...beyond },
+  'state/list': { ...call('state', 'The sessions that have a state of it.'), grants: ['sessions.list'], ...beyond },
   'injection/enqueue': { ...call('injections', 'Tell the agent something in the next turn, once.'), ...beyond },
   'turn/continue': { ...call('turns', 'Start a turn without a message.'), ...beyond },
   'schedule/turn': { ...call('schedules', 'Start a turn at a later time, or again and again.'), ...beyond },

@@ -108,6 +108,7 @@ export const registrations = {
   providers: { summary: 'Models that it serves.', key: 'name', group: 'providers', later: true },
   hooks: { summary: 'Hooks that it takes part in. Empty or absent: unknown, see the hooks.', later: false },
   message_renderers: { summary: 'How entries with a tag are shown.', key: 'tag', later: false },
+  tool_facts: { summary: 'More about its tools, such as their risk.', key: 'name', group: 'tool_facts', later: false, beyond: true },
   state: { summary: 'State of its own in every session.', key: 'namespace', group: 'state', later: false, beyond: true },
   actions: { summary: 'Actions in a session.', key: 'id', group: 'actions', later: false, beyond: true },
   interactions: { summary: 'Buttons that it is told of.', key: 'namespace', group: 'interactions', later: false, beyond: true },
