@@ -349,7 +349,7 @@ test('S23 a method without a scope, or with one that does not exist, does not co
     'package.json': '{ "type": "module" }',
     'tsconfig.json': JSON.stringify({
       extends: join(root, 'tsconfig.json'),
-      compilerOptions: { typeRoots: [join(root, 'node_modules/@types')] },
+      compilerOptions: { typeRoots: [join(root, 'node_modules/@types')], incremental: false, tsBuildInfoFile: null },
       include: ['*.ts'],
     }),
     'good.ts': planted("scope: 'operator.read',"),
