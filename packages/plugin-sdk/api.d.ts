@@ -2030,5 +2030,6 @@ type UserMessage = {
   content: (TextBlock | ImageBlock)[];
   attachments?: AttachmentRef[];
   from?: string;
+  via?: 'plugin' | 'schedule' | 'heartbeat';
   timestamp: number;
 };

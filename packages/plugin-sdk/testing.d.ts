@@ -699,5 +699,6 @@ type UserMessage = {
   content: (TextBlock | ImageBlock)[];
   attachments?: AttachmentRef[];
   from?: string;
+  via?: 'plugin' | 'schedule' | 'heartbeat';
   timestamp: number;
 };

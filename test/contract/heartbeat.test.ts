@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createHeartbeat, HEARTBEAT_FILE, heartbeatKey, isWithin, QUIET_ANSWER } from '../../packages/gateway/src/agent/heartbeat.ts';
+import { createHeartbeat, HEARTBEAT_FILE, heartbeatKey, isWithin } from '../../packages/gateway/src/agent/heartbeat.ts';
+import { QUIET_ANSWER } from '../../packages/gateway/src/store/run-origin.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openTurns } from '../support/turns.ts';
 
@@ -53,6 +54,15 @@ test('a quiet answer leaves nothing behind, and what is said stays', async () =>
   assert.ok(third.begun);
   await world.ended(third.runId);
   assert.deepEqual(await world.path(), said);
+  const { deliveries } = await world.store.read('deliveries.list', { limit: 10 });
+  assert.deepEqual(
+    deliveries.map(({ channel, entryId }) => [channel, entryId]),
+    [['webchat', said.at(-1)?.id]],
+    'what is said is delivered, and a quiet answer is not',
+  );
+  const [told] = said;
+  assert.ok(told?.type === 'message' && told.message.role === 'user');
+  assert.deepEqual([told.message.from, told.message.via], ['Heartbeat', 'heartbeat'], 'no person wrote it');
 });
 
 test('without a prompt file, or with an empty one, nothing begins, and the reason is said', async () => {

@@ -4,13 +4,13 @@ import { Approval, Decision } from './approval.ts';
 import { ActionRequired } from './attachment.ts';
 import { JsonValue } from './json.ts';
 import { DeviceId, PairingRequest } from './methods/access.ts';
-import { Count, DisplayText, Epoch, OwnerId, Position, RandomId, SessionKey, Timestamp } from './names.ts';
+import { Count, Epoch, OwnerId, Position, RandomId, SessionKey, Timestamp } from './names.ts';
 import type { Scope } from './scopes.ts';
 import { Job, Occurrence } from './schedule.ts';
 import { Session } from './session.ts';
 import { Health, PresenceEntry } from './status.ts';
 import { RunStream } from './run-stream.ts';
-import { Entry, EntryId, ImageBlock, RunEnd, RunId, TextBlock } from './transcript.ts';
+import { Entry, EntryId, ImageBlock, messageOrigin, RunEnd, RunId, TextBlock } from './transcript.ts';
 
 interface EventSpec {
   readonly summary: string;
@@ -99,8 +99,8 @@ export const events = {
         runId: Type.Optional(RunId),
         /** What waits to be told, without its images. */
         content: Type.Optional(Type.Array(Type.Union([TextBlock, ImageBlock]))),
-        /** The name of the plugin that asked for the turn that waits, where no person did. */
-        from: Type.Optional(DisplayText),
+        /** Who asked for the turn that waits, where no person did. */
+        ...messageOrigin,
         entryId: Type.Optional(EntryId),
         /** Left out when it is large: read it with `chat.history`. */
         entry: Type.Optional(Entry),

@@ -146,6 +146,7 @@ export {
   UserMessage,
   type EntryDraft,
   type EntryOf,
+  type MessageOrigin,
 } from './transcript.ts';
 export { composerOf, inOrder, isActive, shownValue, type ClosedComposer } from './ui-state.ts';
 export { explain, matches, reading } from './validate.ts';

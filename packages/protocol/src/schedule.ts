@@ -118,7 +118,7 @@ export const Job = Type.Object(
     onMiss: OnMiss,
     overlap: Overlap,
     retry: Type.Optional(JobRetry),
-    /** `announce`: clients are told when a turn of it has ended. */
+    /** `announce`: what the agent answers goes to where the session came from. `none`: it stands in the transcript only. */
     delivery: Type.Enum(['announce', 'none']),
     /** Who made it: a credential, or `plugin:<id>`. */
     owner: Type.String({ maxLength: 256 }),

@@ -94,14 +94,28 @@ export const AttachmentRef = Type.Object(
 );
 export type AttachmentRef = Static<typeof AttachmentRef>;
 
+/** What began a turn that no person asked for by a message. */
+export const messageVias = ['plugin', 'schedule', 'heartbeat'] as const;
+
+/** Of a message that no person wrote. */
+export const messageOrigin = {
+  /** The name of the plugin, the job or the heartbeat that began the turn: no person wrote it. */
+  from: Type.Optional(DisplayText),
+  /** Which of them; without it, a plugin. */
+  via: Type.Optional(Type.Enum([...messageVias])),
+};
+export interface MessageOrigin {
+  readonly from: string;
+  readonly via: (typeof messageVias)[number];
+}
+
 export const UserMessage = Type.Object(
   {
     role: Type.Literal('user'),
     content: Content,
     /** Files that were said with it; the model is told their names. */
     attachments: Type.Optional(Type.Array(AttachmentRef)),
-    /** The name of the plugin that began the turn: no person wrote it. */
-    from: Type.Optional(DisplayText),
+    ...messageOrigin,
     timestamp: Timestamp,
   },
   closed,

@@ -5657,6 +5657,7 @@ public struct UserMessage: Codable, Hashable, Sendable {
     public let content: [UserMessageContentItem]
     public let attachments: [AttachmentRef]?
     public let from: String?
+    public let via: UserMessageVia?
     public let timestamp: Int
 
     public init(
@@ -5664,12 +5665,14 @@ public struct UserMessage: Codable, Hashable, Sendable {
         content: [UserMessageContentItem],
         attachments: [AttachmentRef]? = nil,
         from: String? = nil,
+        via: UserMessageVia? = nil,
         timestamp: Int
     ) {
         self.role = role
         self.content = content
         self.attachments = attachments
         self.from = from
+        self.via = via
         self.timestamp = timestamp
     }
 }
@@ -5697,6 +5700,43 @@ public enum UserMessageContentItem: Codable, Hashable, Sendable {
         case .image(let frame): try frame.encode(to: encoder)
         case .unknown(_, let raw): try raw.encode(to: encoder)
         }
+    }
+}
+
+public enum UserMessageVia: RawRepresentable, Codable, Hashable, Sendable {
+    case plugin
+    case schedule
+    case heartbeat
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [UserMessageVia] = [.plugin, .schedule, .heartbeat]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "plugin": self = .plugin
+        case "schedule": self = .schedule
+        case "heartbeat": self = .heartbeat
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .plugin: return "plugin"
+        case .schedule: return "schedule"
+        case .heartbeat: return "heartbeat"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
     }
 }
 
@@ -9624,6 +9664,7 @@ public struct ChatEvent: Codable, Hashable, Sendable {
     public let runId: String?
     public let content: [ChatEventContentItem]?
     public let from: String?
+    public let via: ChatEventVia?
     public let entryId: String?
     public let entry: Entry?
     public let leafId: Nullable<String>?
@@ -9635,6 +9676,7 @@ public struct ChatEvent: Codable, Hashable, Sendable {
         runId: String? = nil,
         content: [ChatEventContentItem]? = nil,
         from: String? = nil,
+        via: ChatEventVia? = nil,
         entryId: String? = nil,
         entry: Entry? = nil,
         leafId: Nullable<String>? = nil,
@@ -9645,6 +9687,7 @@ public struct ChatEvent: Codable, Hashable, Sendable {
         self.runId = runId
         self.content = content
         self.from = from
+        self.via = via
         self.entryId = entryId
         self.entry = entry
         self.leafId = leafId
@@ -9718,6 +9761,43 @@ public enum ChatEventContentItem: Codable, Hashable, Sendable {
         case .image(let frame): try frame.encode(to: encoder)
         case .unknown(_, let raw): try raw.encode(to: encoder)
         }
+    }
+}
+
+public enum ChatEventVia: RawRepresentable, Codable, Hashable, Sendable {
+    case plugin
+    case schedule
+    case heartbeat
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [ChatEventVia] = [.plugin, .schedule, .heartbeat]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "plugin": self = .plugin
+        case "schedule": self = .schedule
+        case "heartbeat": self = .heartbeat
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .plugin: return "plugin"
+        case .schedule: return "schedule"
+        case .heartbeat: return "heartbeat"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
     }
 }
 

@@ -103,12 +103,13 @@ export function AssistantMessage({ item, continued, actions, thinkingOpen, onThi
 }
 
 export function CustomMessage({ item, actions }: { readonly item: CustomItem; readonly actions: MessageActions }): ReactNode {
+  const what = item.via === 'schedule' || item.via === 'heartbeat' ? item.via : 'note';
   return (
-    <article className="message" data-from="custom" aria-label={`Note from ${visible(item.from)}, ${clockTime(item.at)}`}>
+    <article className="message" data-from="custom" aria-label={`${what} from ${visible(item.from)}, ${clockTime(item.at)}`}>
       <span className="avatar" aria-hidden="true">
         <Icon name="joint" />
       </span>
-      <MessageHead name={item.from} at={item.at} what="note">
+      <MessageHead name={item.from} at={item.at} what={what}>
         <Actions text={item.text} entryId={item.entryId} actions={actions} />
       </MessageHead>
       <div className="message-body">

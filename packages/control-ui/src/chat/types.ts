@@ -9,6 +9,7 @@ import type {
   Delivery,
   DeliveryPressed,
   JsonObject,
+  MessageOrigin,
   ModelInfo,
   PermissionMode,
   RunEnd,
@@ -121,11 +122,13 @@ export interface NoticeItem extends ItemBase {
     | { readonly type: 'phase'; readonly text: string; readonly busy: boolean };
 }
 
-/** A message that a plugin or an operator put into the session. */
+/** A message that no person of this page wrote: of a plugin, an operator, a schedule or a heartbeat. */
 export interface CustomItem extends ItemBase {
   readonly kind: 'custom';
   readonly at: number;
   readonly from: string;
+  /** What it is, where it is no note. */
+  readonly via?: MessageOrigin['via'] | undefined;
   readonly text: string;
   readonly images?: readonly ChatImage[] | undefined;
   readonly entryId?: string | undefined;

@@ -92,11 +92,16 @@ function merged(live: LiveRun | undefined, run: Run, text: string | undefined): 
     state: run.state === 'queued' ? 'queued' : 'running',
     createdAt: run.createdAt,
     text: text ?? live?.text,
-    from: live?.from ?? (run.trigger === 'plugin' ? 'a plugin' : undefined),
+    ...(live?.from === undefined ? originOf(run) : { from: live.from, via: live.via }),
     phase: live?.phase,
     segments: live?.segments ?? [],
     tools: live?.tools ?? new Map(),
   };
+}
+
+// What is known of a run that waited before the page came: not who it was by name.
+function originOf({ trigger }: Run): Pick<LiveRun, 'from' | 'via'> {
+  return trigger === 'user' || trigger === 'api' ? {} : { from: `A ${trigger}`, via: trigger };
 }
 
 // The page that was read and what was there before, as one, if they touch: then what was read of older pages stays.
@@ -141,6 +146,7 @@ export function withChatEvent(chat: ChatState, event: EventPayload<'chat'>, now:
         state: 'queued',
         text: contentText(event.content) ?? run.text,
         from: event.from ?? run.from,
+        via: event.via ?? run.via,
       }));
     case 'started':
       return withRun(chat, event.runId, now, (run) => ({ ...run, state: 'running' }));

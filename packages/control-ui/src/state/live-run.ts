@@ -1,5 +1,5 @@
 // One run while it works: the text of its model calls and its tools, as they come. Pure, like everything in here.
-import type { JsonObject, RunStream } from '@tenon/protocol';
+import type { JsonObject, MessageOrigin, RunStream } from '@tenon/protocol';
 import { bounds } from './bounds.ts';
 
 /** What a run said since its last entry: one model call. */
@@ -31,8 +31,9 @@ export interface LiveRun {
   readonly createdAt: number;
   /** What waits to be told. */
   readonly text?: string | undefined;
-  /** The plugin that asked for it, where no person did. */
+  /** Who asked for it, where no person did. */
   readonly from?: string | undefined;
+  readonly via?: MessageOrigin['via'] | undefined;
   readonly phase?: { readonly name: string; readonly detail?: string | undefined; readonly at: number } | undefined;
   readonly segments: readonly Segment[];
   readonly tools: ReadonlyMap<string, LiveTool>;

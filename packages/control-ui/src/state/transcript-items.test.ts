@@ -60,6 +60,17 @@ test('a turn that a plugin asked for is a note of the plugin, also while it wait
   assert.deepEqual(shown({ entries: [user('hi')], runs }), [['Desk', 'goes on']]);
 });
 
+test('a turn that a schedule or a heartbeat began is not shown as written by the person', () => {
+  for (const via of ['schedule', 'heartbeat'] as const) {
+    const told = message({ role: 'user', content: [{ type: 'text', text: 'look' }], from: 'Morning', via, timestamp: 1 });
+    const runs = new Map([['q', run({ runId: 'q', state: 'queued', text: 'look', from: 'Morning', via })]]);
+    for (const chat of [{ entries: [told] }, { entries: [user('hi')], runs }]) {
+      const [item] = itemsOf(chat).flatMap((each) => (each.kind === 'custom' ? [each] : []));
+      assert.deepEqual([item?.from, item?.via, item?.text], ['Morning', via, 'look']);
+    }
+  }
+});
+
 test('a tool says which plugin offers it; the rest is of the host', () => {
   const chat: ChatState = {
     ...emptyChat('agent:main:a'),

@@ -147,7 +147,8 @@ class Rows {
   queued(run: LiveRun): void {
     const own = this.#sources.chat.outgoing.find((each) => each.runId === run.runId);
     const text = run.text ?? own?.text ?? '';
-    if (run.from !== undefined) return this.#push({ kind: 'custom', key: `user:${run.runId}`, at: run.createdAt, from: run.from, text });
+    const { from, via } = run;
+    if (from !== undefined) return this.#push({ kind: 'custom', key: `user:${run.runId}`, at: run.createdAt, from, via, text });
     this.#push({
       kind: 'user',
       key: `user:${run.runId}`,
@@ -171,9 +172,9 @@ class Rows {
     return this.#items;
   }
 
-  #user(entry: EntryOf<'message'>, { content, attachments, from }: UserMessage): void {
+  #user(entry: EntryOf<'message'>, { content, attachments, from, via }: UserMessage): void {
     const key = entry.runId === undefined ? entry.id : `user:${entry.runId}`;
-    if (from !== undefined) return this.#push({ kind: 'custom', key, at: entry.at, from, text: textOf(content), entryId: entry.id });
+    if (from !== undefined) return this.#push({ kind: 'custom', key, at: entry.at, from, via, text: textOf(content), entryId: entry.id });
     this.#push({
       kind: 'user',
       key,

@@ -6,6 +6,7 @@ import { GatewayError, type Settings } from '@tenon/protocol';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
+import { QUIET_ANSWER } from '../store/run-origin.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredEvent } from '../store/stream.ts';
 import type { Agent, AgentBook } from './agents.ts';
@@ -14,7 +15,6 @@ import { hostZone, isTimeZone } from './schedule-times.ts';
 import type { Turns } from './service.ts';
 
 export const HEARTBEAT_FILE = 'HEARTBEAT.md';
-export const QUIET_ANSWER = 'HEARTBEAT_OK';
 const LONGEST_WAIT_MS = 60_000;
 const MAX_PROMPT_CHARS = 32_768;
 /** Entries that one heartbeat may have left and still be taken back. */

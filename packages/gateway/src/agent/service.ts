@@ -1,6 +1,7 @@
 // What the rest of the gateway sees of the agents. A message becomes durable by the store's `runs.accept`; the turns
 // are then told that something waits, and everything else follows from the store.
 import type { AgentInfo, AttachmentRef, ImageBlock, Run, RunStream, TextBlock, ThinkingLevel } from '@tenon/protocol';
+import type { ScheduledTime } from '../store/run-origin.ts';
 
 /** Kept with a run; what a turn needs to know beside its message. */
 export interface RunOptions {
@@ -11,6 +12,8 @@ export interface RunOptions {
   readonly attachments?: readonly AttachmentRef[];
   /** Set by the store: its message made the session. */
   readonly startsSession?: true;
+  /** Set by the store: the time of a job that it is. */
+  readonly scheduled?: ScheduledTime;
   /** Set by the store, of a turn without a message: whether a person asked for it, or it began by itself. */
   readonly by?: 'client' | 'wake';
 }

@@ -370,7 +370,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     committed(batch) {
       ends.committed(batch);
       // What the agent has said may wait for a channel.
-      if (registry.all('channel').length > 1 && batch.some(isEnd)) void deliverer.resume();
+      if (batch.some(isEnd)) void deliverer.resume();
     },
     settled: ends.settled,
     close: () => {

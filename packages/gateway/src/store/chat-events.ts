@@ -1,6 +1,6 @@
 // What clients are told of a transcript. An event is kept and sent to many: what is large is left out and read instead.
 import { emit, type Operation } from './sql.ts';
-import type { Entry, EventPayload, ImageBlock, TextBlock } from '@tenon/protocol';
+import type { Entry, EventPayload, ImageBlock, MessageOrigin, TextBlock } from '@tenon/protocol';
 
 /** Larger things are read with `chat.history`. */
 const MAX_CARRIED_BYTES = 65_536;
@@ -18,14 +18,11 @@ export function* announceQueued(
   sessionKey: string,
   runId: string,
   message: readonly (TextBlock | ImageBlock)[],
-  from: string | undefined,
+  origin: MessageOrigin | undefined,
   at: number,
 ): Operation<void> {
   const content = message.filter((block) => block.type === 'text');
-  yield* emitChat(
-    { sessionKey, kind: 'queued', runId, ...(isSmall(content) ? { content } : {}), ...(from === undefined ? {} : { from }) },
-    at,
-  );
+  yield* emitChat({ sessionKey, kind: 'queued', runId, ...(isSmall(content) ? { content } : {}), ...origin }, at);
 }
 
 function isSmall(value: unknown): boolean {

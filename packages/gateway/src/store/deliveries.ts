@@ -5,6 +5,8 @@ import { insertAttachment, type NewAttachment, cursorIn, type Quotas, requireRoo
 import { appendAudit } from './audit.ts';
 import { appendOnLeaf } from './entries.ts';
 import { requireSwitchedOn } from './plugins.ts';
+import { deliveryOf, type RunOrigin } from './run-origin.ts';
+import type { RunRow } from './run-row.ts';
 import { requireSession, type SessionRow } from './session-row.ts';
 import { all, change, type Dialect, one, type Operation, refuse, type Row, sql } from './sql.ts';
 import type { Delivery, DeliveryButton, DeliveryRecord, EntryDraft } from '@tenon/protocol';
@@ -88,13 +90,17 @@ export function* createDelivery(args: NewDelivery, dialect: Dialect): Operation<
   return { record: toRecord(row as Row), known: false };
 }
 
-/** A turn has ended in a session that came from a channel: what the agent said last goes back there, in the commit of the end. */
-export function* deliverAnswer(session: SessionRow, runId: string, at: number): Operation<void> {
-  const route = yield* one(sql`select channel, recipient from session_routes where session_key = ${session.key}`);
-  if (!route) return;
+/** A turn has ended: what the agent said last goes to where the session came from, in the commit of the end, as the run says. */
+export function* deliverAnswer(session: SessionRow, run: RunRow, at: number): Operation<void> {
+  const known = yield* one(sql`select channel, recipient from session_routes where session_key = ${session.key}`);
+  if (!known && run.origin !== 'schedule' && run.origin !== 'heartbeat') return;
   const answer = yield* one(sql`
-    select id, body from entries where session_id = ${session.session_id} and run_id = ${runId} and role = 'assistant' order by ord desc limit 1`);
-  if (!answer || textIn(answer.body as string) === '') return;
+    select id, body from entries where session_id = ${session.session_id} and run_id = ${run.run_id} and role = 'assistant' order by ord desc limit 1`);
+  const text = answer ? textIn(answer.body as string) : '';
+  if (!answer || text === '') return;
+  const wish = deliveryOf(run.origin, JSON.parse(run.options) as RunOrigin, text);
+  if (wish === 'never' || (wish === 'route' && !known)) return;
+  const route = known ?? { channel: DEFAULT_ROUTE.channel, recipient: DEFAULT_ROUTE.to };
   yield* change(sql`
     insert into deliveries (id, session_key, session_id, entry_id, plugin_id, channel, recipient, state, attempts, next_at, buttons, created_at)
     values (${randomId()}, ${session.key}, ${session.session_id}, ${answer.id as string}, ${AGENT}, ${route.channel as string},

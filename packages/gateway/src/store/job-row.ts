@@ -12,7 +12,9 @@ export interface JobRow extends Row {
   readonly state: string;
   readonly overlap: string;
   readonly retry: string | null;
+  readonly delivery: Job['delivery'];
   readonly owner: string;
+  readonly tag: string | null;
   readonly next_at: number | null;
   readonly revision: number;
 }

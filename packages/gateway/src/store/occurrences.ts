@@ -107,7 +107,7 @@ export function* startWaiting(
         update occurrences set state = 'running', run_id = ${runId}, attempt = attempt + 1, wake_at = null,
           started_at = coalesce(started_at, ${at})
         where ord = ${row.ord} returning *`);
-  if (!full) yield* acceptRun(runOf(job, key, runId, at), dialect);
+  if (!full) yield* acceptRun(runOf(job, key, { runId, dueAt }, at), dialect);
   yield* announceJob('occurrence', full ? yield* finishIfOver(job, at) : job, at, now ?? row);
   return full ? {} : { runId };
 }
@@ -135,7 +135,7 @@ function* beginOccurrence(
   const full = yield* fullSession(key);
   if (full) return yield* insertOccurrence(job, dueAt, { ...place, state: 'skipped', reason: full });
   const row = yield* insertOccurrence(job, dueAt, { ...place, state: 'running', runId });
-  if (row) yield* acceptRun(runOf(job, key, runId, at), dialect);
+  if (row) yield* acceptRun(runOf(job, key, due, at), dialect);
   return row;
 }
 
@@ -165,7 +165,9 @@ function* insertOccurrence(job: JobRow, dueAt: number, occurrence: NewOccurrence
     on conflict (job_id, due_at) do nothing returning *`);
 }
 
-function runOf(job: JobRow, key: string, runId: string, at: number): Parameters<typeof acceptRun>[0] {
+function runOf(job: JobRow, key: string, { runId, dueAt }: DueTime, at: number): Parameters<typeof acceptRun>[0] {
+  const { tag } = job;
+  const scheduled = { jobId: job.id, name: job.name, dueAt, delivery: job.delivery, ...(tag === null ? {} : { tag }) };
   return {
     key,
     runId,
@@ -173,7 +175,7 @@ function runOf(job: JobRow, key: string, runId: string, at: number): Parameters<
     mode: 'followup',
     trigger: 'schedule',
     principal: job.owner,
-    options: {},
+    options: { scheduled },
     ...(job.session_key === null ? { title: job.name } : {}),
     at,
   };

@@ -12,6 +12,8 @@ export interface RunRow extends Row {
   readonly session_key: string;
   readonly session_id: string;
   readonly state: string;
+  /** What triggered it. */
+  readonly origin: string;
   readonly message: string;
   readonly options: string;
   readonly joined: string | null;

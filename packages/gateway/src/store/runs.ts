@@ -7,6 +7,7 @@ import { announceQueued, emitChat } from './chat-events.ts';
 import { deliverAnswer, type Route, setRoute } from './deliveries.ts';
 import { appendOnLeaf, type DraftOf } from './entries.ts';
 import { type DrainedInjection, drainInjections, injectionsOfRun, returnInjections, tellInjections } from './injections.ts';
+import { originOf, type RunOrigin } from './run-origin.ts';
 import { type Content, contentOf, lockRun, requireRunning, runOver, type RunRow, toRun } from './run-row.ts';
 import { announce, insertSession, lockSession, notFound, requireSession, settleStatus, toSession } from './session-row.ts';
 import { settleOccurrences } from './settle-occurrences.ts';
@@ -65,7 +66,7 @@ export function* acceptRun(
   if (args.attachments) yield* bindAttachments(args.attachments.handles, key, args.attachments.quotas);
   if (args.route) yield* setRoute(key, args.route, at);
   if (!known) yield* announce('create', toSession(session), at);
-  yield* announceQueued(key, runId, content, pluginOf(args.options), at);
+  yield* announceQueued(key, runId, content, originOf(args.trigger, args.options as RunOrigin), at);
   yield* settleStatus(key, at);
   return { run: toRun(row), created: !known, busy: busy !== undefined };
 }
@@ -123,16 +124,10 @@ function* takeInjections(key: string, lead: RunRow, pluginIds: readonly string[]
 
 /** As it was accepted, or as plugins have left it. */
 function messageOf(run: RunRow, content = contentOf(run)): DraftOf {
-  const options = JSON.parse(run.options) as { attachments?: AttachmentRef[]; plugin?: string };
+  const options = JSON.parse(run.options) as RunOrigin & { attachments?: AttachmentRef[] };
   const { attachments } = options;
-  const from = pluginOf(options);
-  const also = { ...(attachments ? { attachments } : {}), ...(from === undefined ? {} : { from }) };
+  const also = { ...(attachments ? { attachments } : {}), ...originOf(run.origin, options) };
   return { draft: { type: 'message', message: { role: 'user', content, ...also, timestamp: run.created_at } }, runId: run.run_id };
-}
-
-/** The name of the plugin that asked for a run. */
-function pluginOf({ plugin }: { readonly plugin?: unknown }): string | undefined {
-  return typeof plugin === 'string' && plugin !== '' ? plugin : undefined;
 }
 
 /** What a running turn adds. `calls` are those of the last draft, which then is a message of the assistant. */
@@ -204,7 +199,7 @@ export function* endRun(
   yield* settleCalls(session, runId, at);
   yield* voidPendingOf({ runId }, at);
   yield* returnInjections(runId);
-  if (end.kind === 'completed') yield* deliverAnswer(session, runId, at);
+  if (end.kind === 'completed' || end.kind === 'handled') yield* deliverAnswer(session, run, at);
   const [first, ...joined] = rows.toSorted((a, b) => Number(b.run_id === runId) - Number(a.run_id === runId) || a.ord - b.ord);
   if (!first) runOver(runId);
   yield* announceEnded([first, ...joined], end, at);

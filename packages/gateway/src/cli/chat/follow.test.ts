@@ -214,6 +214,10 @@ test('messages from elsewhere are shown, those that were typed here are not, eac
   follower.own('goes on');
   follower.chat(added(message({ role: 'user', content: [{ type: 'text', text: 'goes on' }], from: 'Desk: ', timestamp: 0 })));
   assert.deepEqual(shown(), ['said Desk: goes on'], 'what a plugin asked for is said to be of the plugin');
+  follower.chat(
+    added(message({ role: 'user', content: [{ type: 'text', text: 'look' }], from: 'Morning', via: 'schedule', timestamp: 0 })),
+  );
+  assert.deepEqual(shown(), ['said schedule "Morning"look']);
 });
 
 test('a command that was given elsewhere is shown with its answer', () => {

@@ -1,7 +1,7 @@
 // Follows one session: what the gateway publishes about it goes in, what a person has to be shown comes out. Text is
 // shown while it streams; the entry that follows it says whether all of it was seen, and what was missed is shown then.
 // It knows no terminal and no connection, so `tenon chat` and `tenon run` follow alike.
-import type { Approval, Entry, EventPayload, RunEnd, RunStream } from '@tenon/protocol';
+import type { Approval, Entry, EventPayload, RunEnd, RunStream, UserMessage } from '@tenon/protocol';
 import { subjectOf, type Card } from './card.ts';
 import { isOperatorDenial } from './outcome.ts';
 
@@ -196,7 +196,7 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
       closePiece();
       for (const block of said.content) {
         const text = block.type === 'text' ? block.text : '[image]';
-        if (text !== '' && (said.from !== undefined || !isOwn(text))) show.said(text, said.from);
+        if (text !== '' && (said.from !== undefined || !isOwn(text))) show.said(text, authorOf(said));
       }
     } else if (said.role === 'assistant') {
       for (const block of said.content) {
@@ -338,6 +338,11 @@ function textOf(content: readonly { readonly type: string; readonly text?: strin
 }
 
 /** Ids of calls are unique in their run only. */
+/** Who said it, where no person of this conversation did. */
+function authorOf({ from, via }: UserMessage): string | undefined {
+  return via === 'schedule' ? `schedule "${from}"` : from;
+}
+
 function cardId(runId: string, callId: string): string {
   return `${runId} ${callId}`;
 }

@@ -91,7 +91,7 @@ export const ruleOptions = {
   onMiss: text('<rule>', 'When it is noticed late: run, skip, or a duration within which it is still run'),
   overlap: choice(['skip', 'queue', 'allow'], 'When the time before has not ended'),
   retry: text('<n>', 'How often in all it is tried when it fails; with a colon the first wait: 3:30s'),
-  delivery: choice(['announce', 'none'], 'Whether clients are told when it has ended'),
+  delivery: choice(['announce', 'none'], 'Whether the answer goes to where the session came from'),
   tag: text('<tag>', 'What it belongs to'),
 } as const;
 
