@@ -1,15 +1,17 @@
 // Time and files in the page: a real Chromium against a real gateway. Schedules with what became of each time and why; files
 // that people send and plugins hand over, with buttons that work once, also after the gateway was away.
 import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
 import { createClient } from '@tenon/client';
 import type { Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { MODEL_KEY, modelConfig } from '../support/conversation.ts';
-import { type GatewayProcess, startGatewayProcess, temporaryHome } from '../support/gateway.ts';
+import { cleanEnv, type GatewayProcess, startGatewayProcess, temporaryHome, tenonBin } from '../support/gateway.ts';
 import { markupAttacks } from '../support/markup-attacks.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';
 import { accessibilityFaults, openContext, openSignedIn, phone, scrollsSideways, smallTargets, until } from '../support/page.ts';
@@ -75,8 +77,8 @@ after(async () => {
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every method
-async function ask(method: string, params: object = {}): Promise<any> {
-  const client = createClient({ url: gateway.socketUrl, token: gateway.token });
+async function ask(method: string, params: object = {}, token = gateway.token): Promise<any> {
+  const client = createClient({ url: gateway.socketUrl, token });
   try {
     await client.connect();
     return await client.call(method as 'status', params as never);
@@ -308,9 +310,25 @@ const counted = async (key: string) =>
   (await ask('sessions.get', { key })).session.pluginExtensions?.find((each: { namespace: string }) => each.namespace === 'done')?.value;
 
 test('a file and four buttons of a plugin arrive; a stranger is refused, and the button works once, after a restart too', async () => {
-  verifies('compat:C2', 'S62');
+  verifies('compat:C1', 'compat:C2', 'compat:C3', 'seams:A20', 'S62');
   const key = 'agent:main:handed';
   await ask('sessions.create', { key, title: 'Handed' });
+  // Without the grant nothing is sent, and what is said is what helps.
+  await ask('plugins.revoke', { id: 'courier', grants: ['attachments.send'] });
+  const { result: refusal } = await ask('plugins.sessionAction', {
+    pluginId: 'courier',
+    actionId: 'send',
+    sessionKey: key,
+    payload: { text: 'x' },
+  });
+  assert.deepEqual([refusal.ok, refusal.reason], [false, 'not-granted']);
+  const [, words] = /attachments\.send.*: tenon (plugin grant courier attachments\.send)$/.exec(refusal.message) ?? [];
+  assert.ok(words, refusal.message);
+  const granted = spawnSync(process.execPath, [tenonBin, ...words.split(' '), '--home', home], {
+    env: cleanEnv(),
+    encoding: 'utf8',
+  });
+  assert.equal(granted.status, 0, granted.stderr);
   await using mine = await openSignedIn(opened.browser, gateway);
   const { page } = mine;
   await page.goto(`${gateway.url}/#/chat/${key}`);
@@ -348,16 +366,28 @@ test('a file and four buttons of a plugin arrive; a stranger is refused, and the
   await theirs.getByRole('button', { name: 'Keep it' }).waitFor();
   assert.deepEqual(await accessibilityFaults(other.page), []);
 
-  await restart();
-  await until('the page is back', async () => (await page.getByText('Not connected').count()) === 0);
+  const { entries: before } = await ask('chat.history', { sessionKey: key });
+  const entryId = before.find((entry: { customType?: string }) => entry.customType === 'delivery').id;
+  // Somebody who may write, but in another session.
+  const { token: elsewhere } = await ask('tokens.create', {
+    name: 'elsewhere',
+    scopes: ['operator.write'],
+    sessionKey: 'agent:main:nightly',
+  });
+  const stranger = ask('deliveries.press', { sessionKey: key, entryId, buttonId: 'keep' }, elsewhere);
+  await assert.rejects(stranger, { code: 'NOT_FOUND' });
+
+  const { port } = gateway;
+  await gateway.kill();
+  gateway = await start(port);
+  await until('the page is back', async () => (await page.getByText(/Not connected|Connection lost/).count()) === 0);
   await shown.getByRole('button', { name: 'Keep it' }).focus();
   await page.keyboard.press('Enter');
   await shown.getByText('Pressed: Keep it').waitFor();
   await theirs.getByText('Pressed: Keep it').waitFor();
   assert.deepEqual(await counted(key), { keep: 1 });
-  const { entries } = await ask('chat.history', { sessionKey: key });
-  const entryId = entries.find((entry: { customType?: string }) => entry.customType === 'delivery').id;
-  for (const buttonId of ['keep', 'later']) await assert.rejects(ask('deliveries.press', { sessionKey: key, entryId, buttonId }));
+  for (const buttonId of ['keep', 'later'])
+    await assert.rejects(ask('deliveries.press', { sessionKey: key, entryId, buttonId }), { code: 'GONE' });
   assert.deepEqual(await counted(key), { keep: 1 });
   await page.reload();
   await delivery(page, 'Backup of Sunday').getByText('Pressed: Keep it').waitFor();
@@ -365,6 +395,50 @@ test('a file and four buttons of a plugin arrive; a stranger is refused, and the
   await picture(page, 'delivery-pressed');
   const lost = (fault: string) => !/WebSocket connection|ERR_CONNECTION/.test(fault);
   assert.deepEqual([(await mine.faults()).filter(lost), (await other.faults()).filter(lost)], [[], []]);
+});
+
+test('in a terminal a file goes with a message, and what a plugin hands over is read and pressed by keyboard', async (t) => {
+  verifies('compat:C2', 'compat:C3');
+  const key = 'agent:main:typed';
+  await handOver(key);
+  const hasTerminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
+  const report = join(workspace, 'report.txt');
+  const command = [process.execPath, tenonBin, 'chat', '--plain', '--session', key, '--attach', report, '--home', home];
+  const [program, ...words] = hasTerminal ? ['script', '-qefc', command.map((word) => `'${word}'`).join(' '), '/dev/null'] : command;
+  const terminal = spawn(program!, words, { env: cleanEnv({ TERM: 'xterm' }), stdio: ['pipe', 'pipe', 'pipe'] });
+  t.after(() => terminal.kill('SIGKILL'));
+  let written = '';
+  for (const stream of [terminal.stdout, terminal.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      written += stripVTControlCharacters(chunk.toString());
+    });
+  const says = (pattern: RegExp) =>
+    until(`the terminal says ${pattern}`, async () => pattern.test(written), 60_000).catch(() => assert.match(written, pattern));
+  const type = (line: string) => void terminal.stdin.write(`${line}\r${hasTerminal ? '' : '\n'}`);
+  await says(/report\.txt \(13 B\) goes with the next message/);
+  type('/panel');
+  await says(/Backup of Sunday \(courier\)\s+\/press \d+ {2}Keep it[\s\S]*Say hello/);
+  if (hasTerminal) await says(/almost full[\s\S]*\[file\] report\.txt \(13 B\): tenon attach get \S+ -o <file>/);
+  type(`/attach ${join(workspace, 'none.txt')}`);
+  await says(/\/attach cannot be .*none\.txt.*there is no such file/);
+  type(`/attach "${join(workspace, 'dot.png')}"`);
+  await says(/dot\.png \(\d+ B\) goes with the next message/);
+  server.next({ text: 'Both are here.' });
+  type('Look at these');
+  await says(/Both are here\./);
+  const { entries } = await ask('chat.history', { sessionKey: key });
+  const said = entries.find((entry: { message?: { role: string } }) => entry.message?.role === 'user');
+  assert.deepEqual(
+    said.message.attachments.map(({ name }: { name: string }) => name),
+    ['report.txt', 'dot.png'],
+  );
+  const [, number] = /\/press (\d+) {2}Say hello/.exec(written) ?? [];
+  type(`/press ${number}`);
+  await says(/heard hello/);
+  const pressed = async () => (await ask('deliveries.list', { sessionKey: key })).deliveries[0]?.pressed?.buttonId;
+  assert.equal(await pressed(), 'hello');
+  type(`/press ${number}`);
+  await says(/There is no \/press \d+; plugins show nothing to press here/);
 });
 
 test('a button that tells an interactive handler says what it answered; what a plugin hands over stays text', async () => {

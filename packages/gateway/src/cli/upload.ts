@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Client } from '@tenon/client';
-import { limits } from '@tenon/protocol';
+import { type Attachment, limits } from '@tenon/protocol';
 import { quoted, usageError } from './failure.ts';
 
 /** Says which file cannot be sent, before anything is. */
-export async function checkFiles(files: readonly string[]): Promise<void> {
+export async function checkFiles(files: readonly string[], what = '--attach'): Promise<void> {
   for (const file of files) {
     const found = await stat(file).catch(() => undefined);
-    const wrong = (why: string) => usageError(`--attach cannot be ${quoted(file)}: ${why}`);
+    const wrong = (why: string) => usageError(`${what} cannot be ${quoted(file)}: ${why}`);
     if (!found) throw wrong('there is no such file');
     if (!found.isFile()) throw wrong('it is not a file');
     if (found.size === 0) throw wrong('it is empty');
@@ -23,11 +23,11 @@ export async function checkFiles(files: readonly string[]): Promise<void> {
 /** The handles, in order. */
 export async function uploadFiles(client: Pick<Client, 'call'>, files: readonly string[], sessionKey?: string): Promise<string[]> {
   const handles: string[] = [];
-  for (const file of files) handles.push(await uploadOne(client, file, sessionKey));
+  for (const file of files) handles.push((await uploadFile(client, file, sessionKey)).handle);
   return handles;
 }
 
-async function uploadOne(client: Pick<Client, 'call'>, file: string, sessionKey?: string): Promise<string> {
+export async function uploadFile(client: Pick<Client, 'call'>, file: string, sessionKey?: string): Promise<Attachment> {
   const content = await readFile(file);
   const { uploadId, chunkBytes } = await client.call('attachments.begin', {
     name: basename(file),
@@ -41,5 +41,5 @@ async function uploadOne(client: Pick<Client, 'call'>, file: string, sessionKey?
   }
   const sha256 = createHash('sha256').update(content).digest('hex');
   const { attachment } = await client.call('attachments.commit', { uploadId, sha256, idempotencyKey: crypto.randomUUID() });
-  return attachment.handle;
+  return attachment;
 }

@@ -1,7 +1,11 @@
 // One session as a client is in it: connected, in step with every other surface, across restarts of the gateway. What is
 // published goes to the follower; what was missed is read anew.
 import type { Client, ClientState } from '@tenon/client';
-import type { CommandInfo, Decision, EventPayload, JsonValue, Result } from '@tenon/protocol';
+import { type CommandInfo, type Decision, type Entry, type EventPayload, type JsonValue, limits, type Result } from '@tenon/protocol';
+import { bytes } from '../amounts.ts';
+import { usageError } from '../failure.ts';
+import { checkFiles, uploadFile } from '../upload.ts';
+import { createOpenDeliveries } from './delivery.ts';
 import { createFollower, type Follower, type Show } from './follow.ts';
 import { type Control, createPluginReader, noPlugins, type PluginsShown } from './plugin-view.ts';
 
@@ -35,6 +39,12 @@ export interface Conversation {
   commands(): Promise<CommandInfo[]>;
   /** Whole lines that may become of this one. */
   complete(line: string): Promise<readonly { readonly text: string; readonly description?: string }[]>;
+  /** The file goes with the next message; gives what there is to say of it. Throws where it cannot be sent. */
+  attach(file: string): Promise<string>;
+  /** Nothing goes with it; gives how many would have. */
+  detach(): number;
+  /** Names of files that go with the next message. */
+  readonly attached: readonly string[];
   abort(): Promise<readonly string[]>;
   answer(id: string, decision: Decision): Promise<void>;
   /** What plugins show here now. */
@@ -77,6 +87,8 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
   const readPlugins = createPluginReader();
   let plugins = noPlugins;
   let needs: EventPayload<'action.required'>[] = [];
+  const deliveries = createOpenDeliveries();
+  let attached: { readonly name: string; readonly handle: string }[] = [];
   /** What is being read may be old by now. */
   let pluginsStale = false;
   let refreshing: Promise<void> | undefined;
@@ -104,6 +116,9 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
     needs = [...needs, need].slice(-MOST_NEEDS);
     void refreshPlugins();
   });
+  client.on('chat', ({ sessionKey: key, entry }) => {
+    if (key === sessionKey && entry) heed([entry]);
+  });
   client.on('chat', ({ kind, sessionKey: key }) => {
     // The agent goes on: what was needed was given.
     if (kind !== 'started' || key !== sessionKey || needs.length === 0) return;
@@ -127,6 +142,12 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
     }
   }
 
+  /** Buttons may have come, or gone. */
+  function heed(entries: readonly Entry[]): void {
+    const changed = entries.map((entry) => deliveries.take(entry));
+    if (changed.includes(true)) void refreshPlugins();
+  }
+
   /** Resolves when `plugins` is what they show now, also where it is being read already. */
   function refreshPlugins(): Promise<void> {
     pluginsStale = true;
@@ -146,7 +167,13 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
         client.call('sessions.get', { key }, { timeoutMs: callMs }).catch(() => undefined),
       ]);
       if (key !== sessionKey) pluginsStale = true;
-      else plugins = readPlugins({ descriptors: found?.descriptors ?? [], extensions: row?.session.pluginExtensions ?? [], needs });
+      else
+        plugins = readPlugins({
+          descriptors: found?.descriptors ?? [],
+          extensions: row?.session.pluginExtensions ?? [],
+          needs,
+          deliveries: deliveries.all,
+        });
     } while (pluginsStale);
     onPlugins?.(plugins);
   }
@@ -154,7 +181,10 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
   async function fetchEntry(entryId: string): Promise<void> {
     try {
       const found = (await history(RELOADED))?.entries.find(({ id }) => id === entryId);
-      if (found) follower.entry(found);
+      if (found) {
+        follower.entry(found);
+        heed([found]);
+      }
     } catch (error) {
       show.problem(`A message could not be read: ${(error as Error).message}`);
     }
@@ -165,6 +195,7 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
     try {
       const page = await history(RELOADED);
       const entries = page?.entries ?? [];
+      heed(entries);
       for (const entry of entries.slice(entries.findLastIndex(({ id }) => follower.hasSeen(id)) + 1)) follower.entry(entry);
       const open = new Set((page?.runs ?? []).map(({ run }) => run.runId));
       for (const runId of [...follower.running].filter((each) => !open.has(each))) {
@@ -192,6 +223,7 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
     try {
       const page = await history(Math.max(1, messages));
       const entries = page?.entries ?? [];
+      for (const entry of entries) deliveries.take(entry);
       if (messages > 0) for (const entry of entries) follower.entry(entry);
       for (const { run } of page?.runs ?? []) if (run.state === 'running') follower.began(run.runId);
       await askPending();
@@ -218,6 +250,7 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
   async function moveTo(key: string): Promise<void> {
     sessionKey = key;
     needs = [];
+    deliveries.clear();
     exists = true;
     follower = follow();
     await open(0);
@@ -235,7 +268,14 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
       return plugins;
     },
     refreshPlugins,
-    async press({ pluginId, actionId = '' }, payload) {
+    async press({ pluginId, actionId = '', button }, payload) {
+      if (button) {
+        const pressed = await client.call('deliveries.press', { sessionKey, ...button, idempotencyKey: newId() }, { timeoutMs: callMs });
+        const done = pressed.answer ?? { ok: true, ...(pressed.text === undefined ? {} : { reply: pressed.text }) };
+        if (done.ok) deliveries.settle(button.entryId);
+        await refreshPlugins();
+        return done;
+      }
       const params = { pluginId, actionId, idempotencyKey: newId(), ...(payload === undefined ? {} : { payload }) };
       const answer = await inSession(() => client.call('plugins.sessionAction', { ...params, sessionKey }, { timeoutMs: callMs }));
       if (answer.ok)
@@ -245,8 +285,16 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
     },
     async send(text, shown, override = false) {
       if (shown) follower.own(text);
-      const params = { sessionKey, message: text, idempotencyKey: newId(), ...(override ? { override } : {}) };
+      const handles = attached.map(({ handle }) => handle);
+      const params = {
+        sessionKey,
+        message: text,
+        idempotencyKey: newId(),
+        ...(override ? { override } : {}),
+        ...(handles.length > 0 ? { attachments: handles } : {}),
+      };
       const sent = await inSession(() => client.call('chat.send', params, { timeoutMs: callMs }));
+      attached = attached.filter(({ handle }) => !handles.includes(handle));
       if (sent.sessionKey !== sessionKey) await moveTo(sent.sessionKey);
       return { runId: sent.runId, status: sent.status, ...(sent.reply === undefined ? {} : { reply: sent.reply }) };
     },
@@ -263,6 +311,22 @@ export function createConversation({ client, sessionKey: first, show, newId, cal
     },
     commands: async () => (await client.call('commands.list', {}, { timeoutMs: callMs })).commands,
     complete: async (text) => (await client.call('commands.complete', { sessionKey, text }, { timeoutMs: COMPLETE_MS })).completions,
+    async attach(file) {
+      await checkFiles([file], '/attach');
+      if (attached.length >= limits.messageAttachments.value)
+        throw usageError(`A message carries ${limits.messageAttachments.value} files at most; /detach leaves those that wait`);
+      const { handle, name, bytes: size } = await uploadFile(client, file);
+      attached = [...attached, { handle, name }];
+      return `${name} (${bytes(size)}) goes with the next message`;
+    },
+    detach() {
+      const count = attached.length;
+      attached = [];
+      return count;
+    },
+    get attached() {
+      return attached.map(({ name }) => name);
+    },
     abort: async () => (await client.call('chat.abort', { sessionKey }, { timeoutMs: callMs })).aborted,
     async answer(id, decision) {
       await client.call('approvals.resolve', { id, decision, idempotencyKey: newId() }, { timeoutMs: callMs });

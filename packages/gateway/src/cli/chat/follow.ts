@@ -3,6 +3,7 @@
 // It knows no terminal and no connection, so `tenon chat` and `tenon run` follow alike.
 import type { Approval, Entry, EventPayload, RunEnd, RunStream, UserMessage } from '@tenon/protocol';
 import { subjectOf, type Card } from './card.ts';
+import { deliveryIn, deliveryText, pressIn } from './delivery.ts';
 import { isOperatorDenial } from './outcome.ts';
 
 export interface Show {
@@ -189,6 +190,10 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
     if (added.type === 'custom_message' && added.display) show.said(textOf(added.content), labelOf(added));
     if (added.type === 'custom' && added.customType === 'command') command(added.data);
     if (added.type === 'custom' && added.customType === 'reply') reply(added.data);
+    const delivery = deliveryIn(added);
+    if (delivery) show.said(deliveryText(delivery), delivery.byName);
+    const pressed = pressIn(added);
+    if (pressed) show.note(`Pressed: ${pressed.label}${pressed.text === undefined ? '' : ` (${pressed.text})`}`);
   }
 
   function message({ message: said, runId = '' }: Extract<Entry, { type: 'message' }>): void {
@@ -198,6 +203,7 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
         const text = block.type === 'text' ? block.text : '[image]';
         if (text !== '' && (said.from !== undefined || !isOwn(text))) show.said(text, authorOf(said));
       }
+      for (const { name } of said.attachments ?? []) show.note(`[file] ${name}`);
     } else if (said.role === 'assistant') {
       for (const block of said.content) {
         if (block.type === 'toolCall' && calls.size < MOST_REMEMBERED) calls.set(block.id, subjectOf(block.arguments));

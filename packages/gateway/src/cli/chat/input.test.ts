@@ -55,7 +55,17 @@ test('lines that go on for ever are given out when they are over the limit', () 
 });
 
 test('Tab completes commands and the words that may follow', () => {
-  assert.deepEqual(completeLine('/', known)[0], ['/exit ', '/help ', '/model ', '/panel ', '/press ', '/quit ', '/think ']);
+  assert.deepEqual(completeLine('/', known)[0], [
+    '/attach ',
+    '/detach ',
+    '/exit ',
+    '/help ',
+    '/model ',
+    '/panel ',
+    '/press ',
+    '/quit ',
+    '/think ',
+  ]);
   assert.deepEqual(completeLine('/he', known), [['/help '], '/he']);
   assert.deepEqual(completeLine('/think h', known), [['high'], 'h']);
   assert.deepEqual(completeLine('/model ', known), [['default'], '']);

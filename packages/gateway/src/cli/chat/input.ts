@@ -8,12 +8,16 @@ export type Input =
   /** What plugins show is pressed, or shown. */
   | { readonly kind: 'press'; readonly rest: string }
   | { readonly kind: 'panel'; readonly rest: string }
+  /** A file goes with the next message, or none does. */
+  | { readonly kind: 'attach'; readonly rest: string }
+  | { readonly kind: 'detach'; readonly rest: string }
   | { readonly kind: 'command'; readonly text: string }
   | { readonly kind: 'message'; readonly text: string }
   | { readonly kind: 'wrong'; readonly reason: string };
 
 /** Only this side of the wire knows them. */
-export const localCommands = ['quit', 'exit', 'press', 'panel'] as const;
+export const localCommands = ['quit', 'exit', 'press', 'panel', 'attach', 'detach'] as const;
+const withRest: readonly string[] = ['press', 'panel', 'attach', 'detach'];
 
 /** `known`: the commands of the gateway; without them every word that looks like one is left to the gateway. */
 export function readInput(text: string, known: readonly Pick<CommandInfo, 'name'>[] | undefined): Input {
@@ -25,8 +29,8 @@ export function readInput(text: string, known: readonly Pick<CommandInfo, 'name'
   const names = (known ?? []).map(({ name }) => name);
   if (command.name === 'quit' || command.name === 'exit') return { kind: 'quit' };
   // A plugin that calls a command so has it.
-  if ((command.name === 'press' || command.name === 'panel') && !names.includes(command.name))
-    return { kind: command.name, rest: command.rest };
+  if (withRest.includes(command.name) && !names.includes(command.name))
+    return { kind: command.name as 'press' | 'panel' | 'attach' | 'detach', rest: command.rest };
   if (known === undefined) return { kind: 'message', text };
   if (names.includes(command.name)) return { kind: 'command', text: text.trim() };
   const similar = nearest(command.name, [...names, ...localCommands]);

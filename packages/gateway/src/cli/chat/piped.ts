@@ -7,6 +7,7 @@ import { exitCodes } from '../failure.ts';
 import type { Conversation } from './conversation.ts';
 import type { Show } from './follow.ts';
 import { closedText, panelText, press, readPress } from './plugin-press.ts';
+import { changeFiles } from './chat-files.ts';
 import { createLineJoiner, type Input, readInput } from './input.ts';
 import { exitOfEnd } from './outcome.ts';
 import type { Screen } from './screen.ts';
@@ -56,13 +57,22 @@ export async function chatThroughPipe(options: PipedOptions): Promise<number> {
   }
 }
 
-type Told = Extract<Input, { readonly kind: 'command' | 'message' | 'press' | 'panel' }>;
+type Told = Extract<Input, { readonly kind: 'command' | 'message' | 'press' | 'panel' | 'attach' | 'detach' }>;
 
 async function tell(input: Told, options: PipedOptions): Promise<number> {
   const { conversation, show, answers, talk, interrupted } = options;
   const print = (text: string) => {
     for (const line of safeLines(text)) answers.line(line);
   };
+  if (input.kind === 'attach' || input.kind === 'detach') {
+    try {
+      talk(await changeFiles(conversation, input.kind, input.rest));
+      return exitCodes.ok;
+    } catch (error) {
+      talk((error as Error).message);
+      return exitCodes.failed;
+    }
+  }
   if (input.kind === 'panel') {
     await conversation.refreshPlugins();
     print(panelText(conversation.plugins));

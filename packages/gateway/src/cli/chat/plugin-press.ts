@@ -22,6 +22,10 @@ export function readPress(rest: string, { controls, extensions }: PluginsShown):
       reason: number === '' ? `Say which, such as /press 1; ${there}` : `There is no /press ${number.slice(0, 20)}; ${there}`,
     };
   }
+  if (control.button) {
+    if (given !== '') return { kind: 'wrong', reason: 'This button takes nothing but its number' };
+    return { kind: 'send', control };
+  }
   if (given !== '') {
     try {
       return { kind: 'send', control, payload: JSON.parse(given) as JsonValue };
@@ -40,7 +44,8 @@ export async function press(conversation: Conversation, control: Control, payloa
   if (control.command !== undefined) return { ok: true, text: await conversation.command(control.command) };
   const answer = await conversation.press(control, payload);
   if (!answer.ok) return { ok: false, text: `${control.label}: ${answer.error}${answer.code === undefined ? '' : ` (${answer.code})`}` };
-  const { result } = answer;
+  const { result, reply } = answer;
+  if (typeof reply === 'string' && control.button) return { ok: true, text: reply };
   const words = typeof result === 'string' ? result : (result as { readonly text?: unknown } | null | undefined)?.text;
   return { ok: true, text: typeof words === 'string' && words !== '' ? words : `${control.label}: done` };
 }

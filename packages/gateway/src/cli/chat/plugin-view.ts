@@ -11,6 +11,8 @@ export interface Control extends Omit<Action, 'label'> {
   readonly number: number;
   readonly pluginId: string;
   readonly label: string;
+  /** A button of a delivery. */
+  readonly button?: { readonly entryId: string; readonly buttonId: string };
 }
 
 export interface PluginCard {
@@ -32,11 +34,21 @@ export interface PluginsShown {
 
 export const noPlugins: PluginsShown = { extensions: [], cards: [], controls: [], status: [], closed: undefined };
 
+/** What a plugin handed over, as long as its buttons can be pressed. */
+export interface OpenDelivery {
+  readonly entryId: string;
+  readonly pluginId: string;
+  readonly title: string;
+  readonly buttons: readonly { readonly id: string; readonly label: string }[];
+}
+
 export interface PluginSources {
   readonly descriptors: readonly UiDescriptor[];
   readonly extensions: readonly PluginExtension[];
   /** What plugins need a person for. */
   readonly needs: readonly EventPayload<'action.required'>[];
+  /** What they handed over with buttons that nobody has pressed. */
+  readonly deliveries?: readonly OpenDelivery[];
 }
 
 const MOST_NUMBERS = 10_000;
@@ -54,7 +66,7 @@ export function createPluginReader(): (sources: PluginSources) => PluginsShown {
     return { ...control, pluginId, number };
   }
 
-  return ({ descriptors, extensions, needs }) => {
+  return ({ descriptors, extensions, needs, deliveries = [] }) => {
     const controls: Control[] = [];
     const cards: PluginCard[] = [];
     const status: string[] = [];
@@ -99,6 +111,14 @@ export function createPluginReader(): (sources: PluginSources) => PluginsShown {
       const buttons = actions.map((action) => offer(name, pluginId, action));
       cards.push({ name, lines: [`  ${oneLine(`${pluginId} needs you: ${title}`, WIDTH)}`, ...buttons], isInChat: true });
     }
+    for (const { entryId, pluginId, title, buttons } of deliveries) {
+      const lines = buttons.map(({ id: buttonId, label }) => {
+        const control = numbered(`delivery ${entryId} ${buttonId}`, pluginId, { label });
+        controls.push({ ...control, button: { entryId, buttonId } });
+        return `    /press ${control.number}  ${oneLine(label, WIDTH)}`;
+      });
+      cards.push({ name: `delivery ${entryId}`, lines: [`  ${oneLine(title, WIDTH)} (${pluginId})`, ...lines], isInChat: true });
+    }
     return { extensions, cards, controls, status, closed: composerOf(descriptors, extensions) };
   };
 }
@@ -108,7 +128,7 @@ function currentOption({ pluginId, options = [] }: UiDescriptor, extensions: rea
   return (met ?? options.find(({ when }) => when === undefined))?.label;
 }
 
-function blockLines(block: ShownBlock, offer: (action: Action) => string): string[] {
+export function blockLines(block: ShownBlock, offer: (action: Action) => string): string[] {
   const head = block.label === undefined ? [] : [`${oneLine(block.label, WIDTH)}:`];
   const more = block.more === undefined ? [] : [`… and ${block.more} more`];
   return [...head, ...contentLines(block, offer), ...more];

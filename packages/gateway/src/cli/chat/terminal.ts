@@ -6,6 +6,7 @@ import type { Approval, CommandInfo, Decision, JsonValue } from '@tenon/protocol
 import { exitCodes } from '../failure.ts';
 import type { Output } from '../output.ts';
 import type { Conversation } from './conversation.ts';
+import { changeFiles } from './chat-files.ts';
 import type { Show } from './follow.ts';
 import { createFormAsker, type FormAsker } from './plugin-form.ts';
 import { closedText, panelText, press, readPress } from './plugin-press.ts';
@@ -28,6 +29,8 @@ export interface TerminalOptions {
   readonly banner: string;
   /** Of last messages that are shown on entry. */
   readonly messages: number;
+  /** They go with the first message. */
+  readonly files: readonly string[];
   /** Joins the session once there is something to show it on. */
   readonly join: (show: Show, onPlugins: (shown: PluginsShown) => void) => Promise<Conversation>;
   /** Ctrl-C where the terminal makes a signal of it; asked for anew each time. SIGTERM and SIGHUP leave. */
@@ -156,6 +159,7 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
     if (!conversation) return;
     if (input.kind === 'press') return pressed(input.rest);
     if (input.kind === 'panel') return view.card(panelText(conversation.plugins));
+    if (input.kind === 'attach' || input.kind === 'detach') return view.note(await changeFiles(conversation, input.kind, input.rest));
     if (input.kind === 'command') {
       view.note(await conversation.command(input.text));
       if (input.text.startsWith('/help')) view.note(HELP);
@@ -261,6 +265,7 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
     conversation = await Promise.race([options.join(view, showPlugins), options.lost]);
     known = await Promise.race([conversation.commands(), options.lost]);
     await Promise.race([conversation.open(options.messages), options.lost]);
+    for (const file of options.files) view.note(await Promise.race([conversation.attach(file), options.lost]));
     showPrompt();
     const code = await Promise.race([left.promise, options.lost]);
     return { code, typed, busy: view.isBusy };
@@ -276,8 +281,8 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
 
 const HELP =
   'In this terminal: !command runs a program, a backslash at the end of a line goes on with the next one, Tab completes\n' +
-  'commands, /panel shows what plugins show and /press <number> presses it, Ctrl-C stops the turn, Ctrl-C twice or Ctrl-D or\n' +
-  '/quit leaves.';
+  'commands, /attach <file> sends a file with the next message, /panel shows what plugins show and /press <number> presses it,\n' +
+  'Ctrl-C stops the turn, Ctrl-C twice or Ctrl-D or /quit leaves.';
 
 function listenForSignals(ask: () => AbortSignal, until: AbortSignal, onInterrupt: () => void, onLeave: () => void): void {
   const signal = ask();

@@ -5,7 +5,7 @@ import type { Show } from '../chat/follow.ts';
 import type { PluginsShown } from '../chat/plugin-view.ts';
 import { defineCommand } from '../command.ts';
 import { usageError } from '../failure.ts';
-import { on, text } from '../values.ts';
+import { on, repeated, text } from '../values.ts';
 import { chosenSession } from './chosen-session.ts';
 
 /** Of last messages that are shown on entry. */
@@ -15,11 +15,12 @@ const CALL_MS = 60_000;
 export const chat = defineCommand({
   path: 'chat',
   summary: 'Talk with an agent',
-  examples: ['chat', 'chat --session notes', 'chat --new --agent helper', 'echo "list files" | tenon chat'],
+  examples: ['chat', 'chat --session notes', 'chat --attach report.pdf', 'chat --new --agent helper', 'echo "list files" | tenon chat'],
   options: {
     session: text('<key>', 'The session; without "agent:" it is one of the agent (default: main)'),
     agent: text('<id>', 'The agent (default: main)'),
     new: on('Begin a new session'),
+    attach: repeated('<file>', 'A file that goes with the first message; may be given several times'),
     verbose: on('Show all output of tools'),
   },
   async run(context) {
@@ -27,7 +28,9 @@ export const chat = defineCommand({
     if (out.json) throw usageError('--json has no meaning for chat', 'for scripts there is: tenon run "…" --json');
     if (options.new && options.session !== undefined) throw usageError('--new and --session cannot be given together');
     if (globals.token === '-') throw usageError('--token cannot be read from stdin: what is read there are messages');
-    const { agent: agentId } = options;
+    const { agent: agentId, attach: files = [] } = options;
+    const { checkFiles } = await import('../upload.ts');
+    await checkFiles(files);
     await context.check('agent', { agentId }, { agentId: '--agent' });
     const key = await chosenSession({ session: options.session ?? 'main', agent: agentId });
     await context.check('chat.send', { sessionKey: key }, { sessionKey: '--session' });
@@ -61,6 +64,7 @@ export const chat = defineCommand({
       const conversation = await join_(show);
       const known = await conversation.commands();
       await conversation.open(0);
+      for (const file of files) talk(await conversation.attach(file));
       const stdin = io.stdin as unknown as Readable;
       return Promise.race([chatThroughPipe({ conversation, show, answers, talk, stdin, known, interrupted: io.interrupted() }), lost]);
     }
@@ -81,6 +85,7 @@ export const chat = defineCommand({
       typedBefore: readTypedLines(file),
       banner: `${options.new ? 'a new session' : key} at ${url} · /help says what can be done, Ctrl-D leaves`,
       messages: SHOWN_MESSAGES,
+      files,
       join: join_,
       interrupted: () => io.interrupted(),
       lost,
