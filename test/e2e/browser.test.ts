@@ -6,6 +6,7 @@ import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { type GatewayProcess, startGatewayProcess, temporaryHome } from '../support/gateway.ts';
+import { becomes } from '../support/page.ts';
 import { verifies } from '../support/verifies.ts';
 
 const home = temporaryHome();
@@ -34,9 +35,9 @@ async function openPage(): Promise<{ page: Page; violations: string[] }> {
 test('the address of the gateway is its page, which asks strangers to sign in', async () => {
   const { page, violations } = await openPage();
   await page.getByRole('heading', { level: 1 }).waitFor();
-  assert.equal(await page.title(), 'Sign in · Tenon');
-  assert.equal(await page.evaluate('document.documentElement.lang'), 'en');
-  assert.equal(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'), true);
+  await becomes(() => page.title(), 'Sign in · Tenon');
+  await becomes(() => page.evaluate('document.documentElement.lang'), 'en');
+  await becomes(() => page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'), true);
   assert.deepEqual(violations, []);
   await page.close();
 });

@@ -9,14 +9,16 @@ import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { type GatewayProcess, startGatewayProcess, temporaryHome } from '../support/gateway.ts';
 import {
   accessibilityFaults,
+  becomes,
   desktop,
+  faultsInView,
+  goToView,
   openContext,
   openSignedIn,
   phone,
   scrollsSideways,
   send,
   signInLink,
-  smallTargets,
   until,
 } from '../support/page.ts';
 
@@ -61,9 +63,9 @@ test('a link signs a browser in once, leaves no code behind, and shows what to d
   const { page } = first;
   await page.goto(gateway.signInUrl);
   await page.getByText('Say something to start').waitFor();
-  assert.doesNotMatch(page.url(), /code/);
+  await until('no code in the address', async () => !/code/.test(page.url()));
   assert.equal(await page.evaluate('history.length'), 2, 'the address with the code was replaced, not followed by another');
-  assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1);
+  await becomes(() => page.getByRole('heading', { level: 1 }).count(), 1);
   await page.getByText('The gateway runs').waitFor();
   await page.getByText('for the keyboard map').waitFor();
   await picture(page, 'first-run');
@@ -73,7 +75,7 @@ test('a link signs a browser in once, leaves no code behind, and shows what to d
   await second.page.goto(gateway.signInUrl);
   await second.page.getByRole('alert').getByText('used already or has expired').waitFor();
   await picture(second.page, 'sign-in-used');
-  assert.equal(await second.page.getByLabel('Access token').getAttribute('aria-invalid'), 'false', 'the token is not what was wrong');
+  await becomes(() => second.page.getByLabel('Access token').getAttribute('aria-invalid'), 'false', 'the token is not what was wrong');
   await second.page.getByText('npx tenon ui').first().waitFor();
   await second.page.getByLabel('Access token').fill('not-a-token');
   await second.page.getByRole('button', { name: 'Sign in' }).click();
@@ -82,7 +84,7 @@ test('a link signs a browser in once, leaves no code behind, and shows what to d
   await second.page.getByLabel('Keep me signed in').uncheck();
   await second.page.getByRole('button', { name: 'Sign in' }).click();
   await second.page.locator('.shell').waitFor();
-  assert.deepEqual(await second.page.evaluate('[Object.keys(localStorage), Object.keys(sessionStorage)]'), [[], ['tenon.token']]);
+  await becomes(() => second.page.evaluate('[Object.keys(localStorage), Object.keys(sessionStorage)]'), [[], ['tenon.token']]);
 });
 
 test('a conversation: the answer streams, a file is listed, a note is written after an approval by keyboard', async () => {
@@ -93,10 +95,10 @@ test('a conversation: the answer streams, a file is listed, a note is written af
       for (const each of document.querySelectorAll('.transcript .md')) lengths.add(each.textContent.length);
     }).observe(document.body, { childList: true, subtree: true, characterData: true });`);
   await ask(page, 'What are you?');
-  assert.match(await answers(page).last().innerText(), /demo model/);
-  assert.ok(Number(await page.evaluate('globalThis.lengths.size')) > 3, 'the answer came in parts');
-  assert.match(page.url(), /#\/chat\/agent:main:/, 'the session has an address');
-  assert.equal(await page.evaluate(`document.activeElement?.tagName`), 'TEXTAREA', 'who typed the first message goes on typing');
+  await becomes(() => answers(page).last().innerText(), /demo model/);
+  await until('the answer came in parts', async () => Number(await page.evaluate('globalThis.lengths.size')) > 3);
+  await becomes(async () => page.url(), /#\/chat\/agent:main:/, 'the session has an address');
+  await becomes(() => page.evaluate(`document.activeElement?.tagName`), 'TEXTAREA', 'who typed the first message goes on typing');
 
   await ask(page, 'List the files');
   await page.locator('.tool', { hasText: 'ls' }).getByText('Done').waitFor();
@@ -104,9 +106,9 @@ test('a conversation: the answer streams, a file is listed, a note is written af
   await send(page, 'Write a note: water the plants');
   const card = page.getByRole('alertdialog');
   await card.waitFor();
-  assert.match(await page.title(), /^\(1\) /, 'what waits is counted in the title');
+  await becomes(() => page.title(), /^\(1\) /, 'what waits is counted in the title');
   await picture(page, 'chat-approval');
-  assert.deepEqual(await accessibilityFaults(page), []);
+  await becomes(() => accessibilityFaults(page), []);
   const note = workspaceFile('notes', 'water-the-plants.md');
   assert.equal(existsSync(note), false);
   await card.getByRole('heading').focus();
@@ -140,7 +142,7 @@ test('a fresh link that is pasted into the tab signs in and leaves nothing in th
   await page.getByRole('heading', { name: 'Sign in to Tenon' }).waitFor();
   await page.evaluate(`location.hash = ${JSON.stringify(new URL(await signInLink(gateway)).hash)}`);
   await page.locator('.shell').waitFor();
-  assert.doesNotMatch(page.url(), /code/);
+  await until('no code in the address', async () => !/code/.test(page.url()));
   const link = await signInLink(gateway);
   await page.goto(`${gateway.url}/#/settings`);
   await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
@@ -159,8 +161,8 @@ test('an address of a session that is not there is an empty one until its first 
   await page.goto(`${gateway.url}/#/chat/agent:main:not-there-yet`);
   await page.getByText('Say something to start').waitFor();
   await ask(page, 'What are you?');
-  assert.equal(await page.getByText('could not be read').count(), 0);
-  assert.match(await page.locator('.transcript').innerText(), /What are you\?/);
+  await becomes(() => page.getByText('could not be read').count(), 0);
+  await becomes(() => page.locator('.transcript').innerText(), /What are you\?/);
   assert.deepEqual(await mine.faults(), []);
 });
 
@@ -212,11 +214,11 @@ test('sessions are renamed, pinned, forked, exported, archived and deleted', asy
   };
   await page.getByRole('button', { name: 'More for this session' }).click();
   await page.getByRole('menu').waitFor();
-  assert.deepEqual(await accessibilityFaults(page), []);
+  await becomes(() => accessibilityFaults(page), []);
   await page.keyboard.press('Escape');
   await until('the menu is closed', async () => (await page.getByRole('menu').count()) === 0);
   await menu('Rename');
-  assert.deepEqual(await accessibilityFaults(page), []);
+  await becomes(() => accessibilityFaults(page), []);
   await page.getByLabel('Title').fill('The time');
   await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
   await page.getByRole('heading', { level: 1, name: 'The time' }).waitFor();
@@ -241,8 +243,8 @@ test('sessions are renamed, pinned, forked, exported, archived and deleted', asy
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await menu('Copy terminal command');
   await page.locator('.toast', { hasText: 'npx tenon chat --session agent:main:' }).waitFor();
-  assert.equal(
-    await page.evaluate('navigator.clipboard.readText()'),
+  await becomes(
+    () => page.evaluate('navigator.clipboard.readText()'),
     `npx tenon chat --session ${decodeURIComponent(new URL(page.url()).hash.slice('#/chat/'.length))}`,
   );
   await menu('Delete');
@@ -296,7 +298,7 @@ test('a long conversation is read page by page, and messages queue while the age
     await page.mouse.wheel(0, -5_000);
     return /Question 0\./.test(await transcript.innerText());
   });
-  assert.ok((await page.locator('.transcript .row').count()) < 100, 'only what is near the eye is drawn');
+  await until('only what is near the eye is drawn', async () => (await page.locator('.transcript .row').count()) < 100);
 
   await send(page, 'Run sleep 60');
   await page.getByRole('alertdialog').getByRole('button', { name: 'Allow once' }).click();
@@ -324,7 +326,7 @@ test('a question that comes up elsewhere is told there, answered in the inbox, a
   await page.getByRole('heading', { level: 1, name: 'Approvals' }).waitFor();
   const card = page.getByRole('alertdialog');
   await card.getByText('standing', { exact: true }).waitFor();
-  assert.deepEqual(await accessibilityFaults(page), []);
+  await becomes(() => accessibilityFaults(page), []);
   await picture(page, 'approvals-waiting');
   await card.getByRole('button', { name: 'Always for exactly this' }).click();
   await until('it is decided', async () => (await card.count()) === 0);
@@ -366,15 +368,19 @@ test('a message about a question goes when it is answered elsewhere or its turn 
     await card.waitFor();
     await until('the session that is open has none', async () => (await toasts.count()) === 2);
     await picture(page, 'phone-question-and-messages');
-    assert.deepEqual(await Promise.all((await toasts.all()).map((each) => each.isVisible())), [false, false], 'the question has the phone');
+    await becomes(
+      async () => Promise.all((await toasts.all()).map((each) => each.isVisible())),
+      [false, false],
+      'the question has the phone',
+    );
     await page.setViewportSize(desktop);
     await until('there is room for them', async () => (await toasts.last().isVisible()) && (await toasts.first().isVisible()));
     await picture(page, 'question-and-messages');
-    const top = (await page.locator('.transcript').boundingBox())!.y;
-    for (const toast of await toasts.all()) {
-      const { y, height } = (await toast.boundingBox())!;
-      assert.ok(y + height <= top + 1, 'the message ends above where questions are shown');
-    }
+    await until('the messages end above where questions are shown', async () => {
+      const top = (await page.locator('.transcript').boundingBox())!.y;
+      const boxes = await Promise.all((await toasts.all()).map((toast) => toast.boundingBox()));
+      return boxes.every((box) => box !== null && box.y + box.height <= top + 1);
+    });
     await client.call('approvals.resolve', { id: answered, decision: 'deny' });
     await until('the answered one is gone', async () => (await toasts.count()) === 1);
     await client.call('chat.abort', { sessionKey: 'agent:main:toast-stopped' });
@@ -417,21 +423,27 @@ test('the focus is given back after a dialog, and is somewhere after a session w
   await page.keyboard.press('Enter');
   await until('the focus after Enter', isBack);
   await choose('Delete');
-  assert.equal(await focused(page), 'BUTTON Cancel', 'what cannot be undone is not the first');
+  await becomes(() => focused(page), 'BUTTON Cancel', 'what cannot be undone is not the first');
   await page.keyboard.press('Escape');
   await until('the focus after Escape', isBack);
 
   await page.keyboard.press('c');
-  assert.match(String(await focused(page)), /^TEXTAREA/);
+  await becomes(async () => String(await focused(page)), /^TEXTAREA/);
   await page.keyboard.press('Escape');
   await page.evaluate('document.activeElement.blur(); getSelection().removeAllRanges()');
   await page.getByRole('button', { name: 'Skip to the message box' }).focus();
   await page.keyboard.press('Enter');
-  assert.match(String(await focused(page)), /^TEXTAREA/);
+  await becomes(async () => String(await focused(page)), /^TEXTAREA/);
 
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.locator('.composer textarea').fill('words that need more than one line on a phone '.repeat(6));
   const height = async () => (await page.locator('.composer textarea').boundingBox())!.height;
+  await until('it has the height of its text', () =>
+    page.locator('.composer textarea').evaluate((each) => {
+      const { scrollHeight, clientHeight } = each as unknown as Record<string, number>;
+      return scrollHeight! <= clientHeight! + 1;
+    }),
+  );
   const wide = await height();
   await page.setViewportSize({ width: 390, height: 844 });
   await until('it is higher', async () => (await height()) > wide);
@@ -470,7 +482,7 @@ test('who may only read is told why nothing can be written', async () => {
   await page.getByText('Writing needs operator.write').waitFor();
   await page.goto(`${gateway.url}/#/approvals`);
   await page.getByText('You cannot see approvals').waitFor();
-  assert.deepEqual(await accessibilityFaults(page), []);
+  await becomes(() => accessibilityFaults(page), []);
   assert.deepEqual(await mine.faults(), []);
 });
 
@@ -479,13 +491,13 @@ test('the palette, the keyboard map and the keys go everywhere', async () => {
   const { page } = mine;
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Search or run' }).fill('approv');
-  assert.deepEqual(await accessibilityFaults(page), []);
+  await becomes(() => accessibilityFaults(page), []);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Approvals' }).waitFor();
   await until('focus on the title', async () => (await page.evaluate('document.activeElement?.textContent')) === 'Approvals');
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keyboard map' }).waitFor();
-  assert.deepEqual(await accessibilityFaults(page), []);
+  await becomes(() => accessibilityFaults(page), []);
   await page.keyboard.press('Escape');
   await page.keyboard.press('g');
   await page.keyboard.press('o');
@@ -495,7 +507,7 @@ test('the palette, the keyboard map and the keys go everywhere', async () => {
   await page.getByRole('switch', { name: 'Single-key shortcuts' }).click();
   await page.keyboard.press('Tab');
   await page.keyboard.press('?');
-  assert.equal(await page.getByRole('dialog').count(), 0, 'single keys are off');
+  await becomes(() => page.getByRole('dialog').count(), 0, 'single keys are off');
   assert.deepEqual(await mine.faults(), []);
 });
 
@@ -504,15 +516,15 @@ test('the theme that was chosen stays, and signing out leaves nothing in the bro
   const { page } = mine;
   await page.goto(`${gateway.url}/#/settings`);
   await page.getByText('Dark', { exact: true }).click();
-  assert.equal(await page.evaluate('document.documentElement.dataset.theme'), 'dark');
+  await becomes(() => page.evaluate('document.documentElement.dataset.theme'), 'dark');
   await page.reload();
   await page.locator('.shell').waitFor();
-  assert.equal(await page.evaluate('document.documentElement.dataset.theme'), 'dark');
+  await becomes(() => page.evaluate('document.documentElement.dataset.theme'), 'dark');
   const token = await page.evaluate(`localStorage.getItem('tenon.token')`);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in to Tenon' }).waitFor();
-  assert.deepEqual(await page.evaluate('[localStorage.length, sessionStorage.length]'), [0, 0]);
+  await becomes(() => page.evaluate('[localStorage.length, sessionStorage.length]'), [0, 0]);
   const again = await openContext(opened.browser);
   await again.page.goto(gateway.url);
   await again.page.getByLabel('Access token').fill(String(token));
@@ -529,7 +541,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await using signedOut = await openContext(opened.browser, { colorScheme });
     await signedOut.page.goto(gateway.url);
     await signedOut.page.getByRole('heading', { name: 'Sign in to Tenon' }).waitFor();
-    found.push(...(await accessibilityFaults(signedOut.page)).map((line) => `sign-in ${line}`));
+    await becomes(() => accessibilityFaults(signedOut.page), [], 'sign-in');
     await picture(signedOut.page, `sign-in-${colorScheme}`);
     for (const [device, options] of [
       ['wide', {}],
@@ -542,19 +554,14 @@ for (const colorScheme of ['light', 'dark'] as const) {
         .first()
         .waitFor();
       for (const view of views) {
-        if (view !== 'chat') await page.goto(`${gateway.url}/#/${view}`);
-        await page.getByRole('heading', { level: 1 }).waitFor();
-        await until('the view is loaded', async () => (await page.locator('.skeleton').count()) === 0);
-        found.push(...(await accessibilityFaults(page)).map((line) => `${device} ${view} ${line}`));
-        if (await scrollsSideways(page)) found.push(`${device} ${view} scrolls sideways`);
-        found.push(...(await smallTargets(page, device === 'phone' ? 44 : 24)).map((line) => `${device} ${view} too small: ${line}`));
+        await goToView(page, gateway, view);
+        found.push(...(await faultsInView(page, `${device} ${view}`, device === 'phone' ? 44 : 24)));
         await picture(page, `${view}-${colorScheme}-${device}`);
       }
       await page.setViewportSize({ width: 320, height: 640 });
       for (const view of views) {
-        await page.goto(`${gateway.url}/#/${view}`);
-        await page.getByRole('heading', { level: 1 }).waitFor();
-        if (await scrollsSideways(page)) found.push(`320 px ${view} scrolls sideways`);
+        await goToView(page, gateway, view);
+        await becomes(() => scrollsSideways(page), false, `320 px ${view} scrolls sideways`);
       }
       found.push(...(await mine.faults()));
     }
@@ -575,9 +582,9 @@ test('the gateway goes and comes back: the page says so, keeps what was typed, a
   await picture(page, 'offline');
   gateway = await startGatewayProcess({ home, port });
   await until('connected again', async () => (await page.getByText(/Connection lost at/).count()) === 0, 30_000);
-  assert.equal(await page.locator('.composer textarea').inputValue(), 'still here');
-  assert.deepEqual(
-    await page.evaluate('[document.activeElement.tagName, document.activeElement.selectionStart]'),
+  await becomes(() => page.locator('.composer textarea').inputValue(), 'still here');
+  await becomes(
+    () => page.evaluate('[document.activeElement.tagName, document.activeElement.selectionStart]'),
     ['TEXTAREA', 1],
     'who typed goes on typing where they were',
   );

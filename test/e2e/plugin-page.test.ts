@@ -9,7 +9,17 @@ import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { startGatewayProcess, temporaryHome } from '../support/gateway.ts';
 import { markupAttacks } from '../support/markup-attacks.ts';
-import { accessibilityFaults, openContext, openSignedIn, phone, scrollsSideways, smallTargets, until } from '../support/page.ts';
+import {
+  accessibilityFaults,
+  becomes,
+  faultsInView,
+  goToView,
+  openContext,
+  openSignedIn,
+  phone,
+  scrollsSideways,
+  until,
+} from '../support/page.ts';
 import { put, writePlugin } from '../support/plugins.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -80,8 +90,7 @@ const row = (page: Page, name: string) => page.getByRole('row').filter({ has: pa
 const card = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
 async function open(page: Page, id?: string): Promise<void> {
-  await page.goto(`${talk.gateway.url}/#/plugins${id === undefined ? '' : `/${id}`}`);
-  await page.getByRole('heading', { level: 1 }).waitFor();
+  await goToView(page, talk.gateway, id === undefined ? 'plugins' : `plugins/${id}`);
 }
 
 async function signIn(page: Page, scopes: ('operator.read' | 'operator.write')[]): Promise<void> {
@@ -107,14 +116,14 @@ test('a plugin is enabled with a grant left out: what it registered by that gran
   await row(page, 'Greeter').getByRole('button', { name: 'Enable Greeter' }).click();
   const dialog = page.getByRole('dialog', { name: 'Enable Greeter?' });
   await dialog.getByText('You trust its files as they are now').waitFor();
-  assert.equal(await dialog.getByRole('switch', { checked: true }).count(), 0, 'nothing is granted unless somebody says so');
-  assert.match(await dialog.getByRole('listitem').filter({ hasText: 'conversation.read' }).innerText(), /Wide/);
+  await becomes(() => dialog.getByRole('switch', { checked: true }).count(), 0, 'nothing is granted unless somebody says so');
+  await becomes(() => dialog.getByRole('listitem').filter({ hasText: 'conversation.read' }).innerText(), /Wide/);
   assert.doesNotMatch(await dialog.getByRole('listitem').filter({ hasText: 'tools.register' }).innerText(), /Wide/);
   await dialog.getByText('Give the agent tools.').waitFor();
   await dialog.getByRole('button', { name: 'Turn all on' }).click();
   await dialog.getByRole('button', { name: 'Enable with 3 of 3 grants' }).waitFor();
   await dialog.getByRole('switch', { name: /^tools\.register/ }).click();
-  assert.deepEqual(await accessibilityFaults(page), []);
+  await becomes(() => accessibilityFaults(page), []);
   await picture(page, 'plugin-enable');
   await dialog.getByRole('button', { name: 'Enable with 2 of 3 grants' }).click();
 
@@ -127,7 +136,7 @@ test('a plugin is enabled with a grant left out: what it registered by that gran
   await page.getByRole('link', { name: 'Greeter', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'Greeter' }).waitFor();
   const refused = card(page, 'Registrations').getByRole('listitem').filter({ hasText: 'greet' });
-  assert.match(await refused.innerText(), /Tool\s+greet\s+Refused\..*tools\.register.*NOT_GRANTED/s);
+  await becomes(() => refused.innerText(), /Tool\s+greet\s+Refused\..*tools\.register.*NOT_GRANTED/s);
   await picture(page, 'plugin-refused');
   await page.goto(`${talk.gateway.url}/#/overview`);
   await page.getByRole('link', { name: '2 plugins need a look' }).waitFor();
@@ -140,7 +149,7 @@ test('grants are given and taken back one by one, on every page at once', async 
   await using other = await openSignedIn(opened.browser, talk.gateway);
   await Promise.all([open(mine.page, 'greeter'), open(other.page, 'greeter')]);
   const tools = (page: Page) => card(page, 'Grants').getByRole('switch', { name: 'Grant tools.register' });
-  assert.equal(await tools(mine.page).isChecked(), false);
+  await becomes(() => tools(mine.page).isChecked(), false);
   await tools(mine.page).click();
   await card(mine.page, 'Registrations').getByText('2 accepted, 0 refused').waitFor();
   await until('the other page has it', () => tools(other.page).isChecked());
@@ -165,8 +174,8 @@ test('a configuration is a form of its schema, is checked by the gateway, and ho
   await form.getByRole('button', { name: 'Save configuration' }).click();
   await form.getByText('This is not a number.').waitFor();
   await form.getByText(/This is not JSON/).waitFor();
-  assert.equal(await form.getByLabel('most').getAttribute('aria-invalid'), 'true');
-  assert.deepEqual(await accessibilityFaults(page), []);
+  await becomes(() => form.getByLabel('most').getAttribute('aria-invalid'), 'true');
+  await becomes(() => accessibilityFaults(page), []);
 
   await form.getByLabel('most').fill('12');
   await form.getByLabel('rules').fill('');
@@ -179,7 +188,7 @@ test('a configuration is a form of its schema, is checked by the gateway, and ho
     .getByText(/Cannot configure plugin "greeter".*INVALID_REQUEST/s)
     .waitFor();
   await picture(page, 'plugin-config');
-  assert.equal(await form.getByLabel('Greeting').inputValue(), 'x', 'what was typed stays');
+  await becomes(() => form.getByLabel('Greeting').inputValue(), 'x', 'what was typed stays');
   assert.deepEqual((await ask('plugins.get', { id: 'greeter' })).plugin.config, { greeting: 'hi' });
 
   await form.getByLabel('most').fill('7');
@@ -211,8 +220,7 @@ test('a plugin that fails, one whose files have changed, a service that fails an
     .waitFor();
   await row(page, 'unfit').getByText('Rejected', { exact: true }).waitFor();
   await row(page, 'The worker').getByText('1 service has failed.').waitFor();
-  const names = await page.getByRole('rowheader').allInnerTexts();
-  assert.match(names[0]!, /Broken/, 'what needs somebody stands first');
+  await becomes(() => page.getByRole('rowheader').first().innerText(), /Broken/, 'what needs somebody stands first');
   await page.getByRole('link', { name: 'unfit', exact: true }).click();
   await page
     .getByRole('list', { name: 'Why' })
@@ -246,8 +254,8 @@ test('disabling says what it takes away, asks, and gives the focus back', async 
   await page.getByRole('button', { name: 'Disable' }).click();
   const dialog = page.getByRole('dialog', { name: 'Disable Broken?' });
   await dialog.getByText('What it keeps in sessions is removed').waitFor();
-  assert.equal(await page.evaluate('document.activeElement?.textContent'), 'Cancel', 'what cannot be undone is not one Enter away');
-  assert.deepEqual(await accessibilityFaults(page), []);
+  await becomes(() => page.evaluate('document.activeElement?.textContent'), 'Cancel', 'what cannot be undone is not one Enter away');
+  await becomes(() => accessibilityFaults(page), []);
   await page.keyboard.press('Escape');
   await until('the focus is back', async () => (await page.evaluate('document.activeElement?.textContent')) === 'Disable');
   assert.equal((await ask('plugins.get', { id: 'broken' })).plugin.state, 'loaded');
@@ -269,13 +277,13 @@ test('who may only read sees the plugins, no button, and why', async () => {
   await card(page, 'Registrations').getByText('greet', { exact: true }).waitFor();
   await card(page, 'Hooks and calls').getByText('before_tool_call').waitFor();
   await page.getByText('told to operator.admin only').waitFor();
-  assert.deepEqual([await page.locator('main').getByRole('switch').count(), await card(page, 'Configuration').count()], [0, 0]);
+  await becomes(async () => [await page.locator('main').getByRole('switch').count(), await card(page, 'Configuration').count()], [0, 0]);
   await page.goto(`${talk.gateway.url}/#/inspector`);
   await page.getByText('You cannot see what plugins do').waitFor();
-  assert.deepEqual(await accessibilityFaults(page), []);
+  await becomes(() => accessibilityFaults(page), []);
   await open(page, 'greeter');
-  for (const name of ['Enable', 'Disable', 'Reload']) assert.equal(await page.getByRole('button', { name }).count(), 0, name);
-  assert.deepEqual(await accessibilityFaults(page), []);
+  for (const name of ['Enable', 'Disable', 'Reload']) await becomes(() => page.getByRole('button', { name }).count(), 0, name);
+  await becomes(() => accessibilityFaults(page), []);
   assert.deepEqual(await mine.faults(), []);
 });
 
@@ -334,7 +342,7 @@ test('a turn is recorded and shown as it happens: who ran where, in what order, 
   await page.getByRole('heading', { level: 1, name: 'Inspector' }).waitFor();
   await page.getByText('Nothing is recorded', { exact: true }).waitFor();
   await page.getByText('Press Record, then send a message').waitFor();
-  assert.deepEqual(await accessibilityFaults(page), []);
+  await becomes(() => accessibilityFaults(page), []);
   await picture(page, 'inspector-empty');
   await page.getByRole('button', { name: 'Record' }).click();
   await page.getByText('Recording, 1 turn left').waitFor();
@@ -356,7 +364,7 @@ test('a turn is recorded and shown as it happens: who ran where, in what order, 
       .first()
       .waitFor();
   await picture(page, 'inspector');
-  assert.deepEqual(await accessibilityFaults(page), []);
+  await becomes(() => accessibilityFaults(page), []);
 
   await page.getByLabel('Place').selectOption('before_tool_call');
   await until('only that place', async () => (await handlers.count()) === places.filter((place) => place === 'before_tool_call').length);
@@ -366,7 +374,7 @@ test('a turn is recorded and shown as it happens: who ran where, in what order, 
   await page.keyboard.press('Enter');
   const details = page.getByRole('complementary', { name: 'Details of the call' });
   await details.getByRole('heading', { level: 2, name: 'everything' }).waitFor();
-  assert.equal(await handlers.first().getAttribute('aria-pressed'), 'true');
+  await becomes(() => handlers.first().getAttribute('aria-pressed'), 'true');
   await details.getByRole('button', { name: 'Close the details' }).click();
   await until('the focus is back', async () => (await page.evaluate('document.activeElement?.className')) === 'trace-open');
   assert.deepEqual(await mine.faults(), []);
@@ -407,12 +415,12 @@ test('the inspector shows what a handler changed and why a call was refused, as 
       .getByRole('button', { name: /before_tool_call.*details$/ });
   await row('changed').first().click();
   await details.getByText('/params/said', { exact: false }).waitFor();
-  assert.match(await details.innerText(), /<img src=x onerror/);
+  await becomes(() => details.innerText(), /<img src=x onerror/);
   await picture(page, 'inspector-changed');
-  assert.deepEqual(await accessibilityFaults(page), []);
+  await becomes(() => accessibilityFaults(page), []);
   await row('refused').first().click();
   await details.getByRole('heading', { name: 'Why' }).waitFor();
-  assert.match(await details.innerText(), /<script src=/);
+  await becomes(() => details.innerText(), /<script src=/);
   await page.getByLabel('Result').selectOption('refused');
   await until('only what was refused', async () => (await page.getByRole('button', { name: /: details$/ }).count()) === 1);
   await page.getByRole('button', { name: 'Stop' }).click();
@@ -449,7 +457,7 @@ test('what a plugin shows on its own page is drawn there, and its button works i
   const settings = card(page, 'Its own settings');
   await settings.getByText('in “Dialled”').waitFor();
   await settings.getByRole('heading', { level: 3, name: 'The knob' }).waitFor();
-  assert.deepEqual(await accessibilityFaults(page), []);
+  await becomes(() => accessibilityFaults(page), []);
   await settings.getByRole('button', { name: 'Turn it up' }).click();
   await settings.getByText('eleven').waitFor();
   await picture(page, 'plugin-settings');
@@ -468,9 +476,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       const { page } = mine;
       const look = async (name: string) => {
         await until('it is loaded', async () => (await page.locator('.skeleton').count()) === 0);
-        found.push(...(await accessibilityFaults(page)).map((line) => `${device} ${name} ${line}`));
-        if (await scrollsSideways(page)) found.push(`${device} ${name} scrolls sideways`);
-        found.push(...(await smallTargets(page, device === 'phone' ? 44 : 24)).map((line) => `${device} ${name} too small: ${line}`));
+        found.push(...(await faultsInView(page, `${device} ${name}`, device === 'phone' ? 44 : 24)));
         await picture(page, `${name}-${colorScheme}-${device}`);
       };
       await open(page);
@@ -494,10 +500,11 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.getByRole('complementary', { name: 'Details of the call' }).waitFor();
       await look('inspector-details');
       await page.setViewportSize({ width: 320, height: 640 });
-      if (await scrollsSideways(page)) found.push('320 px inspector scrolls sideways');
-      for (const id of [undefined, 'everything', 'greeter']) {
+      await becomes(() => scrollsSideways(page), false, '320 px inspector scrolls sideways');
+      for (const [id, title] of [[undefined], ['everything', 'Hooks and calls'], ['greeter', 'Configuration']] as const) {
         await open(page, id);
-        if (await scrollsSideways(page)) found.push(`320 px ${id ?? 'all'} scrolls sideways`);
+        if (title !== undefined) await card(page, title).waitFor();
+        await becomes(() => scrollsSideways(page), false, `320 px ${id ?? 'all'} scrolls sideways`);
       }
       found.push(...(await mine.faults()));
     }
@@ -514,6 +521,6 @@ test('safe mode is said, and nothing can be enabled in it', async () => {
   await row(page, 'Todo')
     .getByText(/started without plugins/)
     .waitFor();
-  assert.equal(await page.getByRole('button', { name: /^Enable/ }).count(), 0);
-  assert.deepEqual(await accessibilityFaults(page), []);
+  await becomes(() => page.getByRole('button', { name: /^Enable/ }).count(), 0);
+  await becomes(() => accessibilityFaults(page), []);
 });

@@ -17,7 +17,17 @@ import { everyBlock, hostileState, writeDrawnPlugin, writeHostilePlugin } from '
 import { cleanEnv, type GatewayProcess, startGatewayProcess, temporaryHome, tenonBin } from '../support/gateway.ts';
 import { markupAttacks } from '../support/markup-attacks.ts';
 import { startModelServer } from '../support/model-server.ts';
-import { accessibilityFaults, openContext, openSignedIn, phone, scrollsSideways, send, smallTargets, until } from '../support/page.ts';
+import {
+  accessibilityFaults,
+  becomes,
+  openContext,
+  openSignedIn,
+  phone,
+  scrollsSideways,
+  send,
+  smallTargets,
+  until,
+} from '../support/page.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -86,27 +96,32 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await using mine = await openSession(opened.browser, key, { ...options, colorScheme });
       const { page } = mine;
       await card(page, 'drawn/card').getByRole('heading', { name: 'A card in the chat' }).waitFor();
-      const names = await page.evaluate(
-        `[...document.querySelectorAll('.row-plugin [data-descriptor]')].map((each) => each.dataset.descriptor)`,
+      await becomes(
+        () => page.evaluate(`[...document.querySelectorAll('.row-plugin [data-descriptor]')].map((each) => each.dataset.descriptor)`),
+        ['drawn/card', 'drawn/second'],
+        'by priority',
       );
-      assert.deepEqual(names, ['drawn/card', 'drawn/second'], 'by priority');
       await card(page, 'drawn/bar').getByText('9 of 90 days').waitFor();
       await card(page, 'drawn/line').getByText('next check 14:00').waitFor();
-      assert.equal((await page.locator('.plugin-notch', { hasText: 'drawn' }).count()) > 2, true, 'each frame names its plugin');
-      assert.equal(await scrollsSideways(page), false, size);
+      await becomes(
+        async () => (await page.locator('.plugin-notch', { hasText: 'drawn' }).count()) > 2,
+        true,
+        'each frame names its plugin',
+      );
+      await becomes(() => scrollsSideways(page), false, size);
       await picture(page, `plugin-chat-${colorScheme}-${size}`);
-      assert.deepEqual(await accessibilityFaults(page), [], size);
+      await becomes(() => accessibilityFaults(page), [], size);
       if (size !== 'wide') await page.getByRole('button', { name: 'Open the panels of plugins' }).click();
       const panel = card(page, 'drawn/panel');
       await panel.getByText('Waits for a window').waitFor();
       await panel.locator('strong', { hasText: 'one' }).waitFor();
       await panel.getByText('cert_list 1, shell 4').first().waitFor();
-      assert.equal(await panel.getByRole('progressbar', { name: 'Progress' }).getAttribute('aria-valuetext'), '2 of 4');
-      assert.deepEqual(await panel.getByRole('columnheader').allInnerTexts(), ['host', 'ends']);
-      assert.equal(await panel.locator('[data-sign=added]').count(), 1);
-      assert.equal(await panel.getByRole('checkbox').count(), 2);
+      await becomes(() => panel.getByRole('progressbar', { name: 'Progress' }).getAttribute('aria-valuetext'), '2 of 4');
+      await becomes(() => panel.getByRole('columnheader').allInnerTexts(), ['host', 'ends']);
+      await becomes(() => panel.locator('[data-sign=added]').count(), 1);
+      await becomes(() => panel.getByRole('checkbox').count(), 2);
       await panel.getByText('{"Turn":14').waitFor();
-      assert.equal(await scrollsSideways(page), false, `${size}, with the panel`);
+      await becomes(() => scrollsSideways(page), false, `${size}, with the panel`);
       await picture(page, `plugin-panel-${colorScheme}-${size}`);
       if (size === 'wide') {
         await page.setViewportSize({ width: 1280, height: 800 });
@@ -114,8 +129,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
         await until('the text keeps a distance from the edge', async () => (await edge('.row')) - (await edge('.transcript')) >= 12);
         await picture(page, `plugin-panel-${colorScheme}-1280`);
       }
-      assert.deepEqual(await accessibilityFaults(page), [], `${size}, with the panel`);
-      if (size === 'phone') assert.deepEqual(await smallTargets(page, 24), []);
+      await becomes(() => accessibilityFaults(page), [], `${size}, with the panel`);
+      if (size === 'phone') await becomes(() => smallTargets(page, 24), []);
       assert.deepEqual(await mine.faults(), []);
     }
   });
@@ -130,9 +145,9 @@ test('a form is made from the schema of the action: what is wrong is said at its
   await shown.getByRole('button', { name: 'Fill in' }).click();
   const form = shown.getByRole('form', { name: 'Fill in' });
   await form.getByLabel('Name').waitFor();
-  assert.equal(await page.evaluate(`document.activeElement.closest('label, .plugin-field')?.textContent.startsWith('Name')`), true);
+  await becomes(() => page.evaluate(`document.activeElement.closest('label, .plugin-field')?.textContent.startsWith('Name')`), true);
   await form.getByRole('button', { name: 'Fill in' }).click();
-  assert.deepEqual(await form.getByRole('alert').allInnerTexts(), ['This is needed', 'This is needed', 'Choose one']);
+  await becomes(() => form.getByRole('alert').allInnerTexts(), ['This is needed', 'This is needed', 'Choose one']);
   await form.getByLabel('Name').fill('Ada');
   await form.getByLabel('Story').fill('One line\nand another');
   await form.getByLabel('Count').fill('12');
@@ -140,13 +155,10 @@ test('a form is made from the schema of the action: what is wrong is said at its
   await form.getByLabel('Size').selectOption('large');
   await form.getByLabel('Extra').fill('["x"');
   await form.getByRole('button', { name: 'Fill in' }).click();
-  assert.deepEqual(await form.getByRole('alert').allInnerTexts(), [
-    'At most 9',
-    'This is not valid JSON; a text stands in quotation marks',
-  ]);
-  assert.equal(await form.getByLabel('Count').getAttribute('aria-invalid'), 'true');
+  await becomes(() => form.getByRole('alert').allInnerTexts(), ['At most 9', 'This is not valid JSON; a text stands in quotation marks']);
+  await becomes(() => form.getByLabel('Count').getAttribute('aria-invalid'), 'true');
   await picture(page, 'plugin-form');
-  assert.deepEqual(await accessibilityFaults(page), []);
+  await becomes(() => accessibilityFaults(page), []);
   await form.getByLabel('Count').fill('3');
   await form.getByLabel('Extra').fill('["x"]');
   await page.keyboard.press('Control+Enter');
@@ -168,7 +180,7 @@ test('a form is made from the schema of the action: what is wrong is said at its
   await shown.getByRole('button', { name: 'Fill in' }).click();
   await form.getByLabel('Name').press('Escape');
   await until('the form is gone', async () => (await form.count()) === 0);
-  assert.equal(await page.evaluate('document.activeElement.textContent'), 'Fill in', 'the focus is where the form was opened');
+  await becomes(() => page.evaluate('document.activeElement.textContent'), 'Fill in', 'the focus is where the form was opened');
   assert.deepEqual(await mine.faults(), []);
 });
 
@@ -194,12 +206,12 @@ test('what came of a press is said by the card: a refusal, a failure, a reply, a
   await shown.getByRole('button', { name: 'Slow' }).click();
   const slow = shown.getByRole('button', { name: 'Slow' });
   await until('it is under way', async () => (await slow.getAttribute('aria-disabled')) === 'true');
-  assert.equal(await shown.getByRole('button', { name: 'Say no' }).getAttribute('aria-disabled'), 'true');
+  await becomes(() => shown.getByRole('button', { name: 'Say no' }).getAttribute('aria-disabled'), 'true');
   await setState(key, { ...everyBlock, go: true });
   await shown.getByText('At last.').waitFor();
 
   const panel = card(page, 'drawn/panel');
-  assert.equal(await panel.getByRole('button', { name: 'Does not exist' }).getAttribute('aria-disabled'), 'true');
+  await becomes(() => panel.getByRole('button', { name: 'Does not exist' }).getAttribute('aria-disabled'), 'true');
   await panel.getByText('drawn has no action "missing"').waitFor({ state: 'attached' });
   await panel.getByRole('checkbox', { name: 'List November end dates' }).click();
   await until('it is ticked', () => panel.getByRole('checkbox', { name: 'List November end dates' }).isChecked());
@@ -238,9 +250,9 @@ test('where a plugin wants people to think twice, a message is sent only after t
   await send(page, 'What are you?');
   const question = page.getByRole('dialog', { name: 'Send it all the same?' });
   await question.getByText('Something is being moved right now').waitFor();
-  assert.deepEqual(await accessibilityFaults(page), []);
+  await becomes(() => accessibilityFaults(page), []);
   await question.getByRole('button', { name: 'Cancel' }).click();
-  assert.equal(await page.locator('.composer textarea').inputValue(), 'What are you?', 'nothing is lost');
+  await becomes(() => page.locator('.composer textarea').inputValue(), 'What are you?', 'nothing is lost');
   assert.equal((await ask('chat.history', { sessionKey: key })).entries.length, 0);
   await page.locator('.composer textarea').press('Control+Enter');
   await question.getByRole('button', { name: 'Send it' }).click();
@@ -261,7 +273,7 @@ test('a plugin that needs a person is heard in its session and elsewhere, until 
   await until('it counts', async () => /^\(1\) /.test(await mine.page.title()));
   await mine.page.locator('.bar-state').getByText('Waits for you').waitFor();
   await picture(mine.page, 'plugin-needs-you');
-  assert.deepEqual(await accessibilityFaults(mine.page), []);
+  await becomes(() => accessibilityFaults(mine.page), []);
   await other.page.locator('.toast').getByText('drawn: Somebody has to look').waitFor();
   await other.page.locator('.toast').getByRole('button', { name: 'Open' }).click();
   await other.page.getByRole('region', { name: 'Somebody has to look' }).waitFor();
@@ -297,9 +309,9 @@ test('who may only read sees what plugins show, and no button that is not for th
   await page.evaluate(`location.hash = '#/chat/${key}'`);
   const panel = card(page, 'drawn/panel');
   await panel.getByText('Waits for a window').waitFor();
-  assert.equal(await panel.getByRole('button', { name: 'Only for admins' }).count(), 0);
-  assert.equal(await panel.getByRole('checkbox').count(), 0);
-  assert.equal(await card(page, 'drawn/card').getByRole('button').count(), 0);
+  await becomes(() => panel.getByRole('button', { name: 'Only for admins' }).count(), 0);
+  await becomes(() => panel.getByRole('checkbox').count(), 0);
+  await becomes(() => card(page, 'drawn/card').getByRole('button').count(), 0);
 });
 
 test('no text of a plugin becomes anything but text, wherever it stands', async () => {
@@ -425,7 +437,7 @@ test('a plan waits: the composer is closed in two pages and in the terminal alik
       const shown = card(page, 'plan-mode/card');
       await shown.getByRole('heading', { name: 'Proposed plan' }).waitFor();
       await page.locator('.composer-closed').getByText('A plan waits for your decision').waitFor();
-      assert.equal(await page.locator('.composer textarea').count(), 0);
+      await becomes(() => page.locator('.composer textarea').count(), 0);
       await page
         .locator('.composer-closed')
         .getByText(/Closed by plan-mode/)
@@ -435,12 +447,12 @@ test('a plan waits: the composer is closed in two pages and in the terminal alik
     await until('the turn has ended', async () => !(await one.page.locator('.bar-state').innerText()).includes('Answering'));
     await picture(one.page, 'plan-card-light-wide');
     await picture(two.page, 'plan-card-dark-wide');
-    assert.deepEqual(await accessibilityFaults(one.page), []);
-    assert.deepEqual(await accessibilityFaults(two.page), []);
+    await becomes(() => accessibilityFaults(one.page), []);
+    await becomes(() => accessibilityFaults(two.page), []);
     await two.page.locator('.composer-closed').getByText('Your text is kept').waitFor();
 
     await one.page.getByRole('button', { name: 'Show what waits' }).click();
-    assert.equal(await one.page.evaluate('document.activeElement.dataset.descriptor'), 'plan-mode/card');
+    await becomes(() => one.page.evaluate('document.activeElement.dataset.descriptor'), 'plan-mode/card');
     // A command is no message.
     await one.page.getByRole('button', { name: 'Type a command' }).click();
     await one.page.locator('.composer textarea').fill('/plan');
@@ -475,7 +487,7 @@ test('a plan waits: the composer is closed in two pages and in the terminal alik
       await until('the card is gone', async () => (await card(page, 'plan-mode/card').count()) === 0);
       await page.locator('.composer textarea').waitFor();
     }
-    assert.equal(await two.page.locator('.composer textarea').inputValue(), 'half a thought');
+    await becomes(() => two.page.locator('.composer textarea').inputValue(), 'half a thought');
     assert.ok(existsSync(join(again.home, 'workspaces', 'main', 'out.md')));
     await until('the focus is at the composer', async () => (await one.page.evaluate('document.activeElement.tagName')) === 'TEXTAREA');
   } finally {

@@ -96,15 +96,15 @@ for (const engine of engines) {
   test(`${engine}: after kill -9 the next start has the home at once`, async () => {
     verifies('R16');
     await using world = await openChaosWorld(engine);
+    let gateway = await world.start();
     for (let round = 0; round < 5; round++) {
-      const gateway = await world.start();
       const link = await openLink(gateway);
       await link.request('sessions.create', { idempotencyKey: `r${round}` });
       // Not waited for: the next one starts while the system still buries this one.
       gateway.child.kill('SIGKILL');
-      const next = await world.start();
-      await next.kill();
+      gateway = await world.start();
     }
+    await gateway.kill();
   });
 }
 

@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
 import { markupAttacks } from '../support/markup-attacks.ts';
-import { openContext, openSignedIn, send, signInLink, until } from '../support/page.ts';
+import { becomes, goToView, openContext, openSignedIn, send, signInLink, until } from '../support/page.ts';
 import { verifies } from '../support/verifies.ts';
 
 let gateway: GatewayProcess;
@@ -118,9 +118,9 @@ test('an address neither redirects the connection nor brings a token', async () 
     await mine.page.goto('about:blank');
     await mine.page.goto(gateway.url + address);
     await mine.page.getByRole('heading', { name: 'Sign in to Tenon' }).waitFor();
-    assert.doesNotMatch(mine.page.url().split('#')[0]!, /\?/, address);
-    if (!address.includes('#/')) assert.doesNotMatch(mine.page.url(), /token/, address);
-    assert.equal(await mine.page.evaluate('localStorage.length + sessionStorage.length'), 0, address);
+    await until(`nothing is asked for after ${address}`, async () => !mine.page.url().split('#')[0]!.includes('?'));
+    if (!address.includes('#/')) await until(`no token is left of ${address}`, async () => !mine.page.url().includes('token'));
+    await becomes(() => mine.page.evaluate('localStorage.length + sessionStorage.length'), 0, address);
   }
   assert.equal(sockets.length, 0, 'nobody is signed in, so nothing is connected');
 
@@ -128,7 +128,11 @@ test('an address neither redirects the connection nor brings a token', async () 
   signedIn.page.on('websocket', (socket) => sockets.push(socket.url()));
   await signedIn.page.goto(`${gateway.url}/?gatewayUrl=ws://${host}&x=1`);
   await signedIn.page.locator('.shell').waitFor();
-  assert.ok(sockets.length > 0 && sockets.every((url) => url === `${gateway.socketUrl}/ws`), sockets.join());
+  await until('the page is connected', async () => sockets.length > 0);
+  assert.ok(
+    sockets.every((url) => url === `${gateway.socketUrl}/ws`),
+    sockets.join(),
+  );
   assert.equal(connections, 0, 'the attacker saw no byte');
   assert.deepEqual(await mine.faults(), []);
 });
@@ -157,7 +161,7 @@ test('no token in an address, a referrer or the history, and nothing in storage 
   const other = await popup;
   await other.waitForLoadState();
   assert.equal(attacked[clicked]?.headers.referer, undefined);
-  assert.equal(await other.evaluate('window.opener'), null);
+  await becomes(() => other.evaluate('window.opener'), null);
   await other.close();
 
   await page.goto(`${gateway.url}/#/settings`);
@@ -176,7 +180,7 @@ test('no token in an address, a referrer or the history, and nothing in storage 
   }))()`);
   const { text, address, ...kept } = left as Record<string, unknown>;
   assert.deepEqual(kept, { local: {}, session: {}, databases: 0, caches: 0, workers: 0, cookie: '' });
-  assert.deepEqual(await context.cookies(), []);
+  await becomes(() => context.cookies(), []);
   for (const secret of [token, code]) {
     for (const url of [...seen, String(address), String(text)]) assert.ok(!url.includes(secret), url.slice(0, 200));
   }
@@ -261,8 +265,7 @@ test('stored markup runs nothing, loads nothing and names nothing, wherever it i
 
   await page.setViewportSize({ width: 1200, height: 900 });
   for (const view of ['sessions', 'approvals', 'overview', 'chat']) {
-    await page.goto(`${gateway.url}/#/${view}`);
-    await page.getByRole('heading', { level: 1 }).waitFor();
+    await goToView(page, gateway, view);
     assert.deepEqual(await strangers(page), [], view);
   }
   await page.keyboard.press('Control+k');

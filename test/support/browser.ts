@@ -1,5 +1,5 @@
 // A real Chromium: the system's where there is one, else the one that an npm package carries.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
@@ -20,11 +20,14 @@ export async function openBrowser(): Promise<TestBrowser> {
     const browser = await chromium.launch({ executablePath: installed, args: [...QUIET, ...unconfined] });
     return { browser, [Symbol.asyncDispose]: () => browser.close() };
   }
-  const folder = mkdtempSync(join(tmpdir(), 'tenon-browser-'));
-  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  // Unpacked once for all test files by `npm test`; a file that is run alone does it for itself.
+  const shared = process.env.TENON_TEST_BROWSER;
+  const folder = shared === undefined ? mkdtempSync(join(tmpdir(), 'tenon-browser-')) : undefined;
+  const remove = () => folder !== undefined && rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   try {
+    const executablePath = shared ?? (await unpack(folder!));
     // Not the package's own arguments: they switch off web security and run everything in one process.
-    const browser = await chromium.launch({ executablePath: await unpack(folder), args: [...QUIET, '--no-sandbox', '--disable-gpu'] });
+    const browser = await chromium.launch({ executablePath, args: [...QUIET, '--no-sandbox', '--disable-gpu'] });
     return {
       browser,
       async [Symbol.asyncDispose]() {
@@ -36,6 +39,13 @@ export async function openBrowser(): Promise<TestBrowser> {
     remove();
     throw error;
   }
+}
+
+/** The browser of the package in that folder, for every test file of a run; nothing where the system has one. */
+export async function unpackBrowser(folder: string): Promise<string | undefined> {
+  if (INSTALLED.some((path) => existsSync(path))) return undefined;
+  mkdirSync(folder);
+  return unpack(folder);
 }
 
 /** The package unpacks into the folder for temporary files under a fixed name, where another user's copy may be. */

@@ -54,7 +54,7 @@ export function copyPlugins(home: string): void {
 /** The environment of a test process: nothing of the person who runs the tests. */
 export function cleanEnv(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith('TENON_') && name !== 'NODE_TEST_CONTEXT' && name !== 'NODE_OPTIONS',
+    ([name]) => !name.startsWith('TENON_') && !['NODE_TEST_CONTEXT', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE'].includes(name),
   );
   return { ...Object.fromEntries(kept), NO_COLOR: '1', ...more };
 }

@@ -2,6 +2,7 @@
 // the gateway is seen from outside.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { PluginDetails } from '@tenon/protocol';
 import { type GatewayProcess, startGatewayProcess, temporaryHome } from './gateway.ts';
 import { type PluginSource, writePlugin } from './plugins.ts';
@@ -17,7 +18,7 @@ export interface HostileWorld extends AsyncDisposable {
   /** The method `do` of the plugin: `kinds` of its source says what it can. */
   poke(plugin: string, params?: unknown): Promise<Frame>;
   plugin(id: string): Promise<PluginDetails>;
-  /** Asks again and again, as fast as answers come, until it fits. */
+  /** Asks again and again until it fits. */
   until(id: string, fits: (plugin: PluginDetails) => boolean): Promise<PluginDetails>;
   /** One message, answered by the demo model; resolves when the turn has ended. */
   say(message: string, sessionKey?: string): Promise<{ readonly end: { readonly kind: string } }>;
@@ -26,7 +27,8 @@ export interface HostileWorld extends AsyncDisposable {
   rewrite(source: PluginSource): void;
 }
 
-const ASKED_AT_MOST = 20_000;
+const GIVEN_UP_MS = 60_000;
+const ASKED_EVERY_MS = 10;
 
 /** A plugin whose method `do` runs `body`, with `params`, `api` and `note`. */
 export function doer(
@@ -79,7 +81,7 @@ export async function openHostile(
     plugin,
     poke: (id, params = {}) => operator.request(`plugin.${id}.do`, params),
     async until(id, fits) {
-      for (let asked = 0; asked < ASKED_AT_MOST; asked++) {
+      for (const deadline = Date.now() + GIVEN_UP_MS; Date.now() < deadline; await pause(ASKED_EVERY_MS)) {
         const now = await plugin(id);
         if (fits(now)) return now;
       }

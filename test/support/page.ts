@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { isDeepStrictEqual } from 'node:util';
 import { createClient } from '@tenon/client';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
@@ -74,9 +75,17 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 
 /** What axe finds, as lines; nothing when the page is accessible. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource);
+  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axeSource);
   const { violations } = (await page.evaluate(`axe.run(document, { resultTypes: ['violations'] })`)) as AxeResults;
   return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 160)} ${node.failureSummary ?? ''}`));
+}
+
+/** Goes to a view of the page that is open, by its address: an address changes before what is shown. */
+export async function goToView(page: Page, gateway: GatewayProcess, view: string): Promise<void> {
+  await page.goto(`${gateway.url}/#/${view}`);
+  await page.locator(`.shell[data-view="${view.split('/')[0]}"]`).waitFor();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await until(`${view} is loaded`, async () => (await page.locator('.skeleton').count()) === 0);
 }
 
 export async function scrollsSideways(page: Page): Promise<boolean> {
@@ -95,11 +104,39 @@ export async function smallTargets(page: Page, leastPx: number): Promise<string[
   })`)) as string[];
 }
 
+/** What keeps people from using what is on the screen, with the name of where that is: nothing, once it has been drawn. */
+export async function faultsInView(page: Page, where: string, leastPx: number, allowed = /^$/): Promise<string[]> {
+  const look = async () =>
+    [
+      ...(await accessibilityFaults(page)),
+      ...((await scrollsSideways(page)) ? ['scrolls sideways'] : []),
+      ...(await smallTargets(page, leastPx)).map((line) => `too small: ${line}`),
+    ].filter((line) => !allowed.test(line));
+  return (await lastOf(look, (found) => found.length === 0, SETTLING_MS)).map((line) => `${where} ${line}`);
+}
+
+// A machine with other work needs many times as long as one without.
+const WAIT_MS = 30_000;
+const SETTLING_MS = 10_000;
+
 /** Waits until the condition holds. The wait is bounded; what it was about is in the message. */
-export async function until(what: string, condition: () => Promise<boolean>, timeoutMs = 30_000): Promise<void> {
+export async function until(what: string, condition: () => Promise<boolean>, timeoutMs = WAIT_MS): Promise<void> {
+  assert.ok(await lastOf(condition, Boolean, timeoutMs), `Not within ${timeoutMs} ms: ${what}`);
+}
+
+/** Waits until what is read is what is expected: a page, a file or a list of events gets there in its own time. */
+export async function becomes<T>(read: () => Promise<T>, expected: T | RegExp, what?: string, timeoutMs = WAIT_MS): Promise<void> {
+  const isThere = (value: T) => (expected instanceof RegExp ? expected.test(String(value)) : isDeepStrictEqual(value, expected));
+  const last = await lastOf(read, isThere, timeoutMs);
+  if (expected instanceof RegExp) assert.match(String(last), expected, what);
+  else assert.deepEqual(last, expected, what);
+}
+
+async function lastOf<T>(read: () => Promise<T>, isThere: (value: T) => boolean, timeoutMs: number): Promise<T> {
   const deadline = Date.now() + timeoutMs;
-  while (!(await condition())) {
-    assert.ok(Date.now() < deadline, `Not within ${timeoutMs} ms: ${what}`);
+  for (;;) {
+    const value = await read();
+    if (isThere(value) || Date.now() >= deadline) return value;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }

@@ -56,6 +56,9 @@ export async function startPostgres(): Promise<Postgres> {
       'unix_socket_directories=',
       '-c',
       'max_connections=200',
+      // What a kill of the server must not lose is with the system; only a machine without power would lose it.
+      '-c',
+      'fsync=off',
     ];
     const child = spawn(join(bin, 'postgres'), [...args, ...settings.flatMap((setting) => ['-c', setting])], {
       ...identity,
