@@ -62,7 +62,6 @@ export async function buildPage(): Promise<PageBuild> {
   files.set(markName, mark);
 
   const first = firstLoad(page.metafile);
-  if (process.env.META) writeFileSync(process.env.META, JSON.stringify(page.metafile));
   const html = readFileSync(join(source, 'index.html'), 'utf8')
     .replace('{{mark}}', `/assets/${markName}`)
     .replace('{{theme}}', `/assets/${only(theme.metafile, '.js')}`)
@@ -82,18 +81,13 @@ export async function buildPage(): Promise<PageBuild> {
   };
 }
 
-// What comes with the parts that read Markdown and is never used: a writer of Markdown, and the attributes of SVG, which
-// no Markdown makes.
+// What comes with the parts that read Markdown and is never used: a writer of Markdown.
 function onlyReadingMarkdown(): Plugin {
   return {
     name: 'only reading Markdown',
     setup(build) {
       build.onResolve({ filter: /^mdast-util-to-markdown$/ }, ({ path }) => ({ path, namespace: 'no-writer', sideEffects: false }));
       build.onLoad({ filter: /.*/, namespace: 'no-writer' }, () => ({ contents: 'export const defaultHandlers = {};', loader: 'js' }));
-      build.onLoad({ filter: /[\\/]property-information[\\/]lib[\\/]svg\.js$/ }, () => ({
-        contents: `export { html as svg } from './html.js';`,
-        loader: 'js',
-      }));
     },
   };
 }

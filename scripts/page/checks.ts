@@ -1,8 +1,17 @@
 // The page's checks of what the gateway says, made from the tables at build time: a schema that is compiled in the browser
 // needs eval, and the page's CSP forbids that. Each distinct part of a schema becomes one function, built from a few
 // small ones; what a newer gateway adds passes, as it does in `reading`. A keyword that is not known here stops the build.
-import { pageMethods } from '../../packages/control-ui/src/state/page-methods.ts';
-import { EventFrame, eventNames, eventRow, HelloOk, methodRow, reading, ResponseFrame } from '../../packages/protocol/src/index.ts';
+import { laterMethods, pageMethods } from '../../packages/control-ui/src/state/page-methods.ts';
+import {
+  EventFrame,
+  eventNames,
+  eventRow,
+  HelloOk,
+  type MethodName,
+  methodRow,
+  reading,
+  ResponseFrame,
+} from '../../packages/protocol/src/index.ts';
 
 interface Schema {
   readonly [keyword: string]: unknown;
@@ -26,24 +35,33 @@ export function checkedSchemas(): Map<string, object> {
     ['HelloOk', HelloOk],
   ]);
   for (const name of eventNames) places.set(`events[${JSON.stringify(name)}].payload`, eventRow(name).payload);
-  for (const name of pageMethods) places.set(`methods[${JSON.stringify(name)}].result`, methodRow(name).result);
+  return new Map([...asRead(places), ...resultsOf(pageMethods)]);
+}
+
+function resultsOf(names: readonly MethodName[]): Map<string, object> {
+  return asRead(names.map((name) => [`methods[${JSON.stringify(name)}].result`, methodRow(name).result]));
+}
+
+function asRead(places: Iterable<readonly [string, object]>): Map<string, object> {
   return new Map([...places].map(([place, schema]) => [place, reading(schema as Parameters<typeof reading>[0])]));
 }
 
 /** The module that takes the place of the protocol's `validate.ts`. */
 export function checksModule(): string {
-  const parts = new Parts();
-  const rows = [...checkedSchemas()].map(([place, schema]) => `[${place}, ${parts.nameOf(schema as Schema)}]`);
+  const later = resultsOf(laterMethods);
+  const { text, rows } = written([...checkedSchemas()].filter(([place]) => !later.has(place)));
   return [
     `import { EventFrame, ResponseFrame } from './frames.ts';`,
     `import { HelloOk } from './connect.ts';`,
     `import { events } from './events.ts';`,
     `import { methods } from './methods.ts';`,
     BUILDERS,
-    parts.text(),
+    text,
     // Made when first used, because the tables import one another.
     'let table;',
     `const checks = () => (table ??= new Map([${rows.join(',\n')}]));`,
+    // Before the first check: whoever adds some may come before anything was checked.
+    'export const addChecks = (more) => { for (const [schema, check] of more) checks().set(schema, check); };',
     'export function matches(schema, value) {',
     '  const check = checks().get(schema);',
     `  if (!check) throw new Error('The page has no check for this; add the method to page-methods.ts');`,
@@ -52,6 +70,25 @@ export function checksModule(): string {
     `export const explain = (schema, value, name) => (matches(schema, value) ? undefined : name + ' does not fit its schema');`,
     'export const reading = (schema) => schema;',
   ].join('\n');
+}
+
+/** The module that adds what the client knows of the methods that only later views call. */
+export function laterChecksModule(table: string, protocol: string): string {
+  const { text, rows } = written([...resultsOf(laterMethods)]);
+  return [
+    `import { methods } from ${JSON.stringify(`${protocol}/methods.ts`)};`,
+    `import { addChecks } from ${JSON.stringify(`${protocol}/validate.ts`)};`,
+    `Object.assign(methods, ${table});`,
+    BUILDERS,
+    text,
+    `addChecks([${rows.join(',\n')}]);`,
+  ].join('\n');
+}
+
+function written(places: readonly (readonly [string, object])[]): { readonly text: string; readonly rows: readonly string[] } {
+  const parts = new Parts();
+  const rows = places.map(([place, schema]) => `[${place}, ${parts.nameOf(schema as Schema)}]`);
+  return { text: parts.text(), rows };
 }
 
 /** The checks alone, by place, for tests that hold them against the compiled schemas. */

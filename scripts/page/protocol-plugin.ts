@@ -1,11 +1,11 @@
 // The protocol as the page has it: of the tables only what the client reads while it works, and checks that were made at
 // build time in place of schemas. All of it is made from the tables, so that there is still one place to change.
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Plugin } from 'esbuild';
-import { pageMethods } from '../../packages/control-ui/src/state/page-methods.ts';
-import { eventNames, eventRow, methodRow } from '../../packages/protocol/src/index.ts';
-import { checksModule } from './checks.ts';
+import { firstMethods, laterMethods } from '../../packages/control-ui/src/state/page-methods.ts';
+import { eventNames, eventRow, type MethodName, methodRow } from '../../packages/protocol/src/index.ts';
+import { checksModule, laterChecksModule } from './checks.ts';
 
 const protocol = join(import.meta.dirname, '..', '..', 'packages', 'protocol', 'src');
 
@@ -17,11 +17,14 @@ const DECLARES = /(?<![\w.$])(?:Type\.\w+|Object\.(?:keys|values|entries|fromEnt
 
 /** Without summaries, parameters and what the page does not call. */
 function methodsModule(): string {
-  const rows = pageMethods.map((name) => {
+  return tableModule('methods', 'method', rowsOf(firstMethods));
+}
+
+function rowsOf(names: readonly MethodName[]): string[] {
+  return names.map((name) => {
     const { scope, repeat } = methodRow(name);
     return `${JSON.stringify(name)}: { scope: ${JSON.stringify(scope)}, repeat: ${JSON.stringify(repeat)}, result: {} }`;
   });
-  return tableModule('methods', 'method', rows);
 }
 
 function eventsModule(): string {
@@ -55,6 +58,11 @@ export function protocolOfThePage(): Plugin {
           resolveDir: protocol,
         }));
       }
+      build.onLoad({ filter: /[\\/]state[\\/]later-checks\.ts$/ }, ({ path }) => ({
+        contents: `${laterChecksModule(`{${rowsOf(laterMethods).join(',\n')}}`, protocol)}\nimport '../shell/app.tsx';`,
+        loader: 'js',
+        resolveDir: dirname(path),
+      }));
       build.onLoad({ filter: /[\\/]protocol[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
         const text = readFileSync(path, 'utf8');
         // Summaries are for people who read the reference.

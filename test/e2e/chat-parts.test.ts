@@ -131,16 +131,56 @@ test('links open pages and mail, and say so when they go elsewhere than they rea
   const text = [
     '[page](https://example.com/a) [mail](mailto:a@example.com) [plain](http://example.com)',
     '[script](javascript:pwned(1)) [relative](/settings) [beside](//attacker.example) [inside](#top)',
-    '[https://good.example](https://attacker.example/x)',
+    '[https://good.example](https://attacker.example/x) [**bank.example**][elsewhere]',
+    '[elsewhere]: https://attacker.example/y',
   ].join('\n\n');
   await show(page, { name: 'items', items: [{ kind: 'assistant', key: 'a', agent: 'main', at: 0, text, streaming: false }] });
   const links = await page.locator('.md a').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
-  assert.deepEqual(links, ['https://example.com/a', 'mailto:a@example.com', 'http://example.com/', 'https://attacker.example/x']);
+  assert.deepEqual(links, [
+    'https://example.com/a',
+    'mailto:a@example.com',
+    'http://example.com/',
+    'https://attacker.example/x',
+    'https://attacker.example/y',
+  ]);
   const words = await page.locator('.md').innerText();
   assert.match(words, /script javascript:pwned\(1\)/);
   assert.match(words, /relative \/settings/);
   assert.match(words, /beside \/\/attacker\.example/);
-  assert.match(words, /https:\/\/good\.example \(goes to attacker\.example\)/);
+  assert.match(words, /https:\/\/good\.example \(goes to attacker\.example\) bank\.example \(goes to attacker\.example\)/);
+});
+
+test('Markdown becomes structure: lists, tasks, tables, quotes, code, footnotes; HTML stays the text that it is', async () => {
+  await using shown = await open();
+  const { page } = shown;
+  const text = [
+    '# One\n##### Five',
+    '3. three\n4. four\n   - loose `co  de`\n\n     ```ts\n     const a = 1;\n     ```',
+    '- [x] done **bold *both***\n- [ ] open ~~gone~~',
+    '| a | b |\n|:-:|--:|\n| 1 |\n',
+    '> quoted<b>x</b>  \n> next[^n]',
+    '<div>block</div>',
+    '[^n]: the note',
+  ].join('\n\n');
+  await show(page, { name: 'items', items: [{ kind: 'assistant', key: 'a', agent: 'main', at: 0, text, streaming: false }] });
+  const html = await page.locator('.md').evaluate((drawn) =>
+    drawn.innerHTML
+      .replace(/<div class="md-code">.*?<pre>/gs, '<pre>')
+      .replace(/<(svg|button).*?<\/\1>/gs, '')
+      .replace(/ (?:class|tabindex|aria-labelledby|id)="[^"]*"/g, ''),
+  );
+  for (const part of [
+    '<h3>One</h3><h5>Five</h5>',
+    '<ol start="3"><li>three</li><li>four<ul><li><p>loose <code><bdi>co  de</bdi></code></p><pre><code><bdi>const a = 1;</bdi></code></pre>',
+    '<li><span role="img" aria-label="done"></span> done <strong>bold <em>both</em></strong></li>',
+    '<li><span role="img" aria-label="not done"></span> open <del>gone</del></li>',
+    '<th style="text-align: center;">a</th><th style="text-align: right;">b</th>',
+    '<td style="text-align: center;">1</td><td style="text-align: right;"></td>',
+    '<blockquote><p>quoted&lt;b&gt;x&lt;/b&gt;<br>next<sup>1</sup></p></blockquote>',
+    '<p>&lt;div&gt;block&lt;/div&gt;</p>',
+    '<section><h3>Footnotes</h3><ol><li><p>the note</p></li></ol></section>',
+  ])
+    assert.ok(html.includes(part), `${part}\nis in\n${html}`);
 });
 
 test('an image on another host is named and not loaded; one inside the text is shown when asked', async () => {

@@ -1,7 +1,7 @@
 // The connection of the page: what the client tells becomes changes of the state, in the order in which it came, at most
 // one change of the state per frame. What could not be taken as it came is read again.
 import { type Client, type ClientState, createClient, type SocketConstructor } from '@tenon/client';
-import { expandScopes, type Entry, type HelloOk } from '@tenon/protocol';
+import { expandScopes, type Entry, type HelloOk, isMethodName } from '@tenon/protocol';
 import type { AppState, Connection, Loaded } from './app-state.ts';
 import { namesOf } from './approval-words.ts';
 import { bounds } from './bounds.ts';
@@ -67,8 +67,10 @@ export function openLink(deps: LinkDeps): Link {
     ...(deps.WebSocket ? { WebSocket: deps.WebSocket } : {}),
     reconnect: { minMs: 500, maxMs: 15_000 },
   });
-  const call = ((method: PageMethod, params: object, options?: { timeoutMs?: number }) =>
-    client.call(method, params as never, options)) as Call;
+  const call = ((method: PageMethod, params: object, options?: { timeoutMs?: number }) => {
+    const ask = () => client.call(method, params as never, options);
+    return isMethodName(method) ? ask() : import('./later-checks.ts').then(ask);
+  }) as Call;
 
   let waiting: Change[] = [];
   let scheduled = false;

@@ -2,23 +2,41 @@
 // anything else has to be added here first; the type sees to it.
 import type { MethodName, Params, Result } from '@tenon/protocol';
 
-export const pageMethods = [
+export const firstMethods = [
   'actions.dismiss',
   'actions.pending',
   'agents.list',
-  'approvals.forget',
   'approvals.list',
   'approvals.resolve',
+  'chat.abort',
+  'chat.history',
+  'chat.send',
+  'commands.list',
+  'models.list',
+  'plugins.list',
+  'plugins.sessionAction',
+  'plugins.uiDescriptors',
+  'sessions.branch',
+  'sessions.create',
+  'sessions.delete',
+  'sessions.fork',
+  'sessions.get',
+  'sessions.list',
+  'sessions.patch',
+  'sessions.rewind',
+  'tokens.list',
+  'usage.get',
+] as const satisfies readonly MethodName[];
+
+/** What only later views call: their checks are no part of the first load, and come with the first call of one of them. */
+export const laterMethods = [
+  'approvals.forget',
   'approvals.rules',
   'attachments.abort',
   'attachments.begin',
   'attachments.chunk',
   'attachments.commit',
   'attachments.remove',
-  'chat.abort',
-  'chat.history',
-  'chat.send',
-  'commands.list',
   'cron.add',
   'cron.history',
   'cron.list',
@@ -32,33 +50,21 @@ export const pageMethods = [
   'hooks.status',
   'hooks.trace',
   'hooks.trace.record',
-  'models.list',
   'models.probe',
   'plugins.config',
   'plugins.disable',
   'plugins.enable',
   'plugins.get',
   'plugins.grant',
-  'plugins.list',
   'plugins.reload',
   'plugins.revoke',
-  'plugins.sessionAction',
-  'plugins.uiDescriptors',
-  'sessions.branch',
-  'sessions.create',
-  'sessions.delete',
   'sessions.export',
-  'sessions.fork',
-  'sessions.get',
   'sessions.import',
-  'sessions.list',
-  'sessions.patch',
-  'sessions.rewind',
   'status',
-  'tokens.list',
   'tools.catalog',
-  'usage.get',
 ] as const satisfies readonly MethodName[];
+
+export const pageMethods = [...firstMethods, ...laterMethods] as const;
 
 export type PageMethod = (typeof pageMethods)[number];
 
