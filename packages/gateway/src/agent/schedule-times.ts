@@ -1,5 +1,5 @@
 // When a schedule is due. The wall clock decides, in the time zone of the schedule: a time that a change of the clocks leaves
-// out is due right after it, one that comes twice is due the first time; what is due in every hour stays so through both.
+// out is due as much later, one that comes twice is due the first time; what is due in every hour stays so through both.
 // What cannot be is said as a value.
 import { Cron } from 'croner';
 import { LAST_TIME, type Schedule, type ScheduleWish } from '@tenon/protocol';
@@ -74,32 +74,73 @@ function timesAfter(schedule: Schedule): (after: number) => number | undefined {
 }
 
 function cronTimes(cron: string, tz: string): (after: number) => number | undefined {
-  const inZone = new Cron(cron, { timezone: tz, paused: true });
-  const offsets = offsetsOf(tz);
-  const isHourly = cron.split(' ')[1] === '*';
-  const find = (rule: Cron, after: number) => rule.nextRun(new Date(after))?.getTime();
-  return (after) => {
-    if (isHourly) {
-      // In every hour: local time is only minutes and days then, and the hour that comes twice is two hours.
-      for (let offset = offsets(after), look = 0; look < 2; look++) {
-        const next = find(new Cron(cron, { utcOffset: offset, paused: true }), after);
-        if (next === undefined) return undefined;
-        const there = offsets(next);
-        if (there === offset) return next;
-        offset = there;
-      }
-    }
-    return find(inZone, after);
-  };
+  // The expression knows clocks only; what an instant is called in the time zone is worked out here.
+  const rule = new Cron(cron, { utcOffset: 0, paused: true });
+  const nextShown: NextShown = (shown) => rule.nextRun(new Date(shown))?.getTime();
+  const ahead = aheadOf(tz);
+  const isHourly = EVERY_HOUR.has(cron.split(' ')[1] ?? '');
+  return (after) => (isHourly ? nextInEveryHour(after, nextShown, ahead) : nextOfDay(after, nextShown, ahead));
 }
 
-/** Minutes by which the time zone is ahead at an instant. */
-function offsetsOf(tz: string): (at: number) => number {
+const EVERY_HOUR: ReadonlySet<string> = new Set(['*', '*/1', '0-23']);
+/** Longer than the largest change of clocks there was: a whole day was left out. */
+const AROUND_MS = 25 * 3_600_000;
+
+/** The next time that clocks show after this one and the expression names. */
+type NextShown = (shown: number) => number | undefined;
+/** Milliseconds by which the clocks of the time zone are ahead of UTC. */
+type Ahead = (at: number) => number;
+
+/** In every hour: local time is only minutes and days then, and the hour that comes twice is two hours. */
+function nextInEveryHour(after: number, nextShown: NextShown, ahead: Ahead): number | undefined {
+  const nextWith = (offset: number, from: number): number | undefined => {
+    const shown = nextShown(from + offset);
+    return shown === undefined ? undefined : shown - offset;
+  };
+  const before = ahead(after);
+  const next = nextWith(before, after);
+  if (next === undefined || ahead(next) === before) return next;
+  // The clocks change in between.
+  const then = ahead(next);
+  let found = nextWith(then, after);
+  while (found !== undefined && found < next && ahead(found) !== then) found = nextWith(then, found);
+  return found;
+}
+
+/** What clocks show twice is due the first time, and what they leave out as much later as they were put forward. */
+function nextOfDay(after: number, nextShown: NextShown, ahead: Ahead): number | undefined {
+  const offset = ahead(after);
+  // After a change of the clocks, what was shown before it may still be due.
+  let shown = nextShown(after + offset - Math.abs(offset - ahead(after - AROUND_MS)));
+  let found: number | undefined;
+  let until = Number.POSITIVE_INFINITY;
+  while (shown !== undefined && shown <= until) {
+    const { at, lateMs } = instantOf(shown, shown - offset, ahead);
+    if (at > after) {
+      if (found === undefined || at < found) found = at;
+      if (lateMs === 0) break;
+      // What comes after the change may be due before it.
+      until = Math.min(until, shown + lateMs);
+    }
+    shown = nextShown(shown);
+  }
+  return found;
+}
+
+/** When clocks show this: for the first time, or, where it is left out, when they would have. `near`: about then. */
+function instantOf(shown: number, near: number, ahead: Ahead): { readonly at: number; readonly lateMs: number } {
+  const [before, then] = [ahead(near - AROUND_MS), ahead(near + AROUND_MS)];
+  const [first, second] = [shown - before, shown - then];
+  if (before === then || ahead(first) === before) return { at: first, lateMs: 0 };
+  return ahead(second) === then ? { at: second, lateMs: 0 } : { at: first, lateMs: then - before };
+}
+
+function aheadOf(tz: string): Ahead {
   const format = new Intl.DateTimeFormat('en', { timeZone: tz, timeZoneName: 'longOffset' });
   return (at) => {
     const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? 'GMT';
     const [, sign, hours = '0', minutes = '0'] = /GMT(?:([+-])(\d\d):(\d\d))?/.exec(name) ?? [];
-    return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
+    return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
   };
 }
 

@@ -1,6 +1,6 @@
 // Jobs that are removed or let rest: one by one, or all of an owner, a session or a credential, with the commit that is the
 // reason for it.
-import { announceJob, deleteJob, endWaiting, type JobRow, requireJob } from './job-row.ts';
+import { announceJob, deleteJob, endWaiting, type JobRow, requireJob, skipDue } from './job-row.ts';
 import { all, type Dialect, joinSql, one, type Operation, raw, type Sql, sql } from './sql.ts';
 
 const REMOVED = 'The job was removed';
@@ -50,6 +50,7 @@ export function* pauseJobsOf(args: { owner: string; note: string; at: number }, 
 
 export function* letRest(job: JobRow, note: string | undefined, at: number): Operation<JobRow> {
   yield* endWaiting(job, 'skipped', RESTS, at);
+  yield* skipDue(job, RESTS, at);
   const row = yield* one<JobRow>(sql`
     update jobs set state = 'paused', note = ${note ?? null}, next_at = null, revision = revision + 1, updated_at = ${at}
     where id = ${job.id} returning *`);

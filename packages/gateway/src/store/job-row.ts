@@ -3,11 +3,14 @@
 import type { Job, JobSession, Occurrence, OnMiss, Overlap, Schedule } from '@tenon/protocol';
 import { change, type Dialect, emit, one, type Operation, refuse, type Row, sql } from './sql.ts';
 
+const MINUTE_MS = 60_000;
+
 export interface JobRow extends Row {
   readonly id: string;
   readonly name: string;
   readonly session_key: string | null;
   readonly agent_id: string | null;
+  readonly schedule: string;
   readonly message: string;
   readonly state: string;
   readonly overlap: string;
@@ -63,20 +66,63 @@ export function* finishIfOver(job: JobRow, at: number): Operation<JobRow> {
   return row ?? job;
 }
 
-/** Ends what waits of a job, because the job rests or is gone. */
+/** Ends what waits of a job, because the job rests or is gone. What has been tried already was interrupted in any case. */
 export function* endWaiting(job: JobRow, state: 'skipped' | 'interrupted', reason: string, at: number): Operation<void> {
   for (;;) {
     const row = yield* one<OccurrenceRow>(sql`
-      update occurrences set state = ${state}, reason = ${reason}, wake_at = null, ended_at = ${at}
+      update occurrences set state = case when attempt > 0 then 'interrupted' else ${state} end, reason = ${reason}, wake_at = null,
+        ended_at = ${at}
       where ord = (select ord from occurrences where job_id = ${job.id} and state = 'waiting' order by due_at limit 1) returning *`);
     if (!row) return;
     yield* announceJob('occurrence', job, at, row);
   }
 }
 
+interface NewOccurrence {
+  readonly state: Occurrence['state'];
+  readonly reason?: string;
+  readonly sessionKey?: string;
+  readonly runId?: string;
+  readonly manual?: boolean;
+  readonly covers?: number;
+  readonly until?: number | null;
+  readonly at: number;
+}
+
+/** Nothing when there is one of this time already. */
+export function* insertOccurrence(job: JobRow, dueAt: number, occurrence: NewOccurrence): Operation<OccurrenceRow | undefined> {
+  const { state, reason, sessionKey, runId, manual, covers, until, at } = occurrence;
+  const isOpen = state === 'running' || state === 'waiting';
+  return yield* one<OccurrenceRow>(sql`
+    insert into occurrences (job_id, due_at, state, reason, session_key, run_id, attempt, manual, covers, until, started_at, ended_at)
+    values (${job.id}, ${dueAt}, ${state}, ${reason ?? null}, ${sessionKey ?? null}, ${runId ?? null}, ${Number(state === 'running')},
+      ${Number(manual ?? false)}, ${covers ?? 1}, ${until ?? null}, ${state === 'running' ? at : null}, ${isOpen ? null : at})
+    on conflict (job_id, due_at) do nothing returning *`);
+}
+
+/** Times that have come and that nobody has taken on: the job rests, changes or goes before they could begin. */
+export function* skipDue(job: JobRow, reason: string, at: number): Operation<void> {
+  if (job.state !== 'active' || job.next_at === null || job.next_at > at) return;
+  const lateMs = at - job.next_at;
+  const schedule = JSON.parse(job.schedule) as Schedule;
+  const covers = schedule.kind === 'every' ? Math.floor(lateMs / schedule.everyMs) + 1 : 1;
+  const until = schedule.kind === 'every' && covers > 1 ? job.next_at + (covers - 1) * schedule.everyMs : null;
+  // How often an expression was due is known where times are worked out, not here.
+  const others = schedule.kind === 'cron' && lateMs >= MINUTE_MS ? `, like later times until ${new Date(at).toISOString()}` : '';
+  const row = yield* insertOccurrence(job, job.next_at, {
+    state: 'skipped',
+    reason: `${reason} before it could begin${others}`,
+    covers,
+    until,
+    at,
+  });
+  if (row) yield* announceJob('occurrence', job, at, row);
+}
+
 /** The job is gone; what has become of it stays for a while, and a turn of it that runs goes on. */
 export function* deleteJob(job: JobRow, reason: string, at: number): Operation<void> {
   yield* endWaiting(job, 'interrupted', reason, at);
+  yield* skipDue(job, reason, at);
   yield* change(sql`delete from jobs where id = ${job.id}`);
   yield* announceJob('removed', job, at);
 }

@@ -2,7 +2,7 @@
 // is one column with an index, so that what is due costs the same however many jobs there are.
 import type { Job, JobSession, Occurrence, OnMiss, Overlap, Schedule } from '@tenon/protocol';
 import { letRest } from './job-removal.ts';
-import { announceJob, type JobRow, noJob, requireJob, toJob, toOccurrence } from './job-row.ts';
+import { announceJob, type JobRow, noJob, requireJob, skipDue, toJob, toOccurrence } from './job-row.ts';
 import { requireSwitchedOn } from './plugins.ts';
 import { readSession } from './session-row.ts';
 import { all, type Dialect, joinSql, one, type Operation, refuse, type Row, type Sql, sql } from './sql.ts';
@@ -78,6 +78,7 @@ export function* updateJob(
   // With another schedule it begins anew, also if it was finished; one that rests goes on resting.
   const state = args.nextAt === undefined || before.state === 'paused' ? before.state : 'active';
   const nextAt = args.nextAt === undefined || before.state === 'paused' ? before.next_at : args.nextAt;
+  if (args.nextAt !== undefined) yield* skipDue(before, 'The schedule was changed', at);
   const row = yield* one<JobRow>(sql`
     update jobs set name = ${name}, session_key = ${key}, agent_id = ${agentId}, schedule = ${JSON.stringify(schedule)},
       message = ${message}, on_miss = ${JSON.stringify(onMiss)}, overlap = ${overlap}, retry = ${retry ? JSON.stringify(retry) : null},

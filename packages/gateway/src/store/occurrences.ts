@@ -1,11 +1,23 @@
 // What becomes of each time that a job is due. It is taken on in the commit that accepts its run and moves the job on, and it
 // ends in the commit that ends the run: so it is there once, whenever the gateway dies. The job and the time name it.
 import type { Job, Occurrence } from '@tenon/protocol';
-import { announceJob, finishIfOver, type JobRow, lockJob, type OccurrenceRow, requireJob, toJob, toOccurrence } from './job-row.ts';
+import {
+  announceJob,
+  finishIfOver,
+  insertOccurrence,
+  type JobRow,
+  lockJob,
+  type OccurrenceRow,
+  requireJob,
+  toJob,
+  toOccurrence,
+} from './job-row.ts';
 import { acceptRun, QUEUED_RUNS } from './runs.ts';
 import { lockSession } from './session-row.ts';
 import { all, type Dialect, one, type Operation, refuse, type Row, sql } from './sql.ts';
 
+/** Times in one millisecond that somebody can ask for. */
+const MOST_BESIDE = 10;
 /** The limit `jobsWaiting`. */
 export const JOBS_WAITING = 10;
 
@@ -82,10 +94,21 @@ export function* runNow(
   const { key, jobId, runId, at } = args;
   yield* lockSession(key, dialect);
   const job = yield* requireJob(jobId, dialect);
-  const occurrence = yield* beginOccurrence(job, key, { dueAt: at, runId }, true, at, dialect);
+  const dueAt = yield* freeTime(job, at);
+  const occurrence = yield* beginOccurrence(job, key, { dueAt, runId }, true, at, dialect);
   if (!occurrence) refuse('CONFLICT', `Job "${jobId}" was run in this very millisecond; try again`, { code: 'OCCURRENCE_EXISTS' });
   yield* announceJob('occurrence', job, at, occurrence);
   return { job: toJob(job), occurrence: toOccurrence(occurrence) };
+}
+
+/** Now, or a millisecond beside what is due now: that has a record of its own. */
+function* freeTime({ id, next_at }: JobRow, at: number): Operation<number> {
+  const taken = yield* all<{ due_at: number }>(sql`
+    select due_at from occurrences where job_id = ${id} and due_at >= ${at} and due_at < ${at + MOST_BESIDE} order by due_at`);
+  const times = new Set([next_at, ...taken.map((row) => row.due_at)]);
+  let free = at;
+  while (times.has(free) && free < at + MOST_BESIDE) free++;
+  return free;
 }
 
 /** One that has waited: behind another one, or for its next attempt. Not any more, if it was taken on or ended meanwhile. */
@@ -142,27 +165,6 @@ function* beginOccurrence(
 function* fullSession(key: string): Operation<string | undefined> {
   const waiting = yield* one<{ n: number }>(sql`select count(*) as n from runs where session_key = ${key} and state = 'queued'`);
   return (waiting?.n ?? 0) >= QUEUED_RUNS ? `${QUEUED_RUNS} messages wait in session "${key}" already` : undefined;
-}
-
-interface NewOccurrence {
-  readonly state: Occurrence['state'];
-  readonly reason?: string;
-  readonly sessionKey?: string;
-  readonly runId?: string;
-  readonly manual?: boolean;
-  readonly covers?: number;
-  readonly until?: number | null;
-  readonly at: number;
-}
-
-function* insertOccurrence(job: JobRow, dueAt: number, occurrence: NewOccurrence): Operation<OccurrenceRow | undefined> {
-  const { state, reason, sessionKey, runId, manual, covers, until, at } = occurrence;
-  const isOpen = state === 'running' || state === 'waiting';
-  return yield* one<OccurrenceRow>(sql`
-    insert into occurrences (job_id, due_at, state, reason, session_key, run_id, attempt, manual, covers, until, started_at, ended_at)
-    values (${job.id}, ${dueAt}, ${state}, ${reason ?? null}, ${sessionKey ?? null}, ${runId ?? null}, ${Number(state === 'running')},
-      ${Number(manual ?? false)}, ${covers ?? 1}, ${until ?? null}, ${state === 'running' ? at : null}, ${isOpen ? null : at})
-    on conflict (job_id, due_at) do nothing returning *`);
 }
 
 function runOf(job: JobRow, key: string, { runId, dueAt }: DueTime, at: number): Parameters<typeof acceptRun>[0] {
