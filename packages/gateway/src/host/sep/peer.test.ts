@@ -94,11 +94,11 @@ test('G1: no line ends the host: null, primitives, lists, half JSON, garbage, re
   assert.deepEqual(
     { malformed, none: peer.counts['not-an-object'], batch, invalid, replies: peer.counts['unknown-reply'] },
     {
-      malformed: 2,
+      malformed: 3,
       none: 4,
       batch: 2,
       invalid: 3,
-      replies: 3,
+      replies: 2,
     },
   );
   assert.ok(notices.every((each) => each.length < 300));
@@ -171,7 +171,7 @@ test('a line that comes byte by byte, with characters cut in two, is read as it 
 });
 
 test('a request that is too long for a line is refused before it is sent, and so is a result', async () => {
-  const { peer, says, written } = world({ request: () => () => ({ text: 'ä'.repeat(600) }), limits: { lineBytes: 1_000 } });
+  const { peer, says, written } = world({ request: () => () => ({ text: 'ä'.repeat(600) }), limits: { ownLineBytes: 1_000 } });
   await assert.rejects(peer.request('tool/execute', { text: 'ä'.repeat(600) }, { timeoutMs: 1_000 }), rpc(-32602, /more than 1000 bytes/));
   says({ id: 1, method: 'kv/get' });
   await until(() => written.length === 1);
@@ -201,7 +201,7 @@ test('G7: who does not read gets no more than the budget, and what times out fre
   assert.ok(output.writableLength < 1_100_000, 'only what had been handed over is with the stream');
 });
 
-test('G12: requests of the other side are handled a few at a time; more of them wait unread', async () => {
+test('G12: only so many requests of the other side are handled at a time; more of them wait unread', async () => {
   const release: (() => void)[] = [];
   let running = 0;
   let most = 0;
@@ -215,7 +215,7 @@ test('G12: requests of the other side are handled a few at a time; more of them 
       }),
     );
   };
-  const { peer, says, written } = world({ request: () => handler, limits: { handled: 4, waiting: 8 } });
+  const { peer, says, written } = world({ request: () => handler, limits: { asked: 4 } });
   for (let id = 1; id <= 100; id++) says({ id, method: 'kv/get' });
   await settled();
   assert.equal(running, 4);

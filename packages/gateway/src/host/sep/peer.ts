@@ -2,6 +2,8 @@
 // everything it keeps is bounded: lines, requests both ways, bytes both ways. Who does not read is not written to, who
 // says too much is not read. The ids of both sides overlap, so a message with a method is never taken for a reply.
 import type { Readable, Writable } from 'node:stream';
+import { parseJson } from '@tenon/protocol';
+import { errors, limits as wireLimits, texts } from '@tenon/protocol/sep/wire';
 import type { Clock } from '../../kernel/clock.ts';
 import { createDeadlines } from '../deadlines.ts';
 import { shortText } from '../error-text.ts';
@@ -23,25 +25,38 @@ export type PeerHandler = (params: Params, call: PeerCall) => unknown;
 
 export interface PeerLimits {
   readonly lineBytes: number;
+  readonly ownLineBytes: number;
   /** Requests of ours without a reply. */
   readonly inFlight: number;
-  /** Requests of theirs that are being answered; as many again wait for that. */
-  readonly handled: number;
-  readonly waiting: number;
-  readonly waitingBytes: number;
+  /** Requests of theirs without a reply, and their bytes: beyond them it is not read. */
+  readonly asked: number;
+  readonly askedBytes: number;
   readonly outbox: OutboxLimits;
   readonly throttle: ThrottleLimits;
 }
 
 export const peerLimits: PeerLimits = {
-  lineBytes: 1_048_576,
-  inFlight: 1_024,
-  handled: 64,
-  waiting: 256,
-  waitingBytes: 4_194_304,
-  outbox: { messages: 1_024, bytes: 4_194_304, events: 1_024, eventBytes: 4_194_304 },
-  throttle: { perSecond: 2_000, burst: 10_000, bytesPerSecond: 16_777_216, burstBytes: 33_554_432, patienceMs: 30_000 },
+  lineBytes: wireLimits.lineBytes.value,
+  ownLineBytes: wireLimits.hostLineBytes.value,
+  inFlight: wireLimits.toExtensionInFlight.value,
+  asked: wireLimits.toHostInFlight.value,
+  askedBytes: wireLimits.toHostBytes.value,
+  outbox: {
+    messages: wireLimits.outboundFrames.value,
+    bytes: wireLimits.outboundBytes.value,
+    events: wireLimits.observeQueue.value,
+    eventBytes: wireLimits.outboundBytes.value,
+  },
+  throttle: {
+    perSecond: wireLimits.notificationsPerSecond.value,
+    burst: 5 * wireLimits.notificationsPerSecond.value,
+    bytesPerSecond: 16_777_216,
+    burstBytes: 33_554_432,
+    patienceMs: 30_000,
+  },
 };
+
+const JSON_BOUNDS = { depth: wireLimits.jsonDepth.value, keys: wireLimits.jsonKeys.value };
 
 /** What a line, or the lack of reading, was. Each is counted. */
 export const peerFaults = [
@@ -99,18 +114,11 @@ export interface Peer {
   readonly eventsShed: number;
   /** When the last line came, on the monotonic clock. */
   readonly heardAt: number;
+  /** Resolves when no request of ours is under way any more, or after this time. */
+  drained(timeoutMs: number): Promise<void>;
   /** Requests under way fail with this reason. */
   close(reason: string): void;
 }
-
-/** What the peer itself says. */
-export const codes = {
-  invalidRequest: -32600,
-  methodNotFound: -32601,
-  invalidParams: -32602,
-  internal: -32603,
-  cancelled: -32800,
-} as const;
 
 interface Pending {
   readonly method: string;
@@ -139,15 +147,14 @@ export function createPeer(options: PeerOptions): Peer {
   const throttle = createThrottle(limits.throttle, clock);
   const pending = new Map<number, Pending>();
   const asked = new Map<number | string, Asked>();
-  const waiting: Asked[] = [];
-  let waitingBytes = 0;
-  let handled = 0;
+  let askedBytes = 0;
   let lastId = 0;
   let eventSeq = 0;
   let lastContext: unknown;
   let heardAt = clock.monotonic();
   let isThrottled = false;
   let isClosed = false;
+  let whenDrained: (() => void) | undefined;
 
   const outbox: Outbox = createOutbox(options.output, {
     limits: limits.outbox,
@@ -196,7 +203,7 @@ export function createPeer(options: PeerOptions): Peer {
 
   /** Whether what was read waits for us, or for the other side to read our answers. */
   function isBehind(): boolean {
-    return waiting.length >= limits.waiting || waitingBytes >= limits.waitingBytes || outbox.hasTooManyAnswers;
+    return asked.size >= limits.asked || askedBytes >= limits.askedBytes || outbox.hasTooManyAnswers;
   }
 
   function readOn(): void {
@@ -205,13 +212,12 @@ export function createPeer(options: PeerOptions): Peer {
 
   /** True when it was a reply to a request that waits. */
   function takeLine(text: string, bytes: number): boolean {
-    let message: unknown;
-    try {
-      message = JSON.parse(text);
-    } catch {
-      if (text.trim() !== '') notice('malformed', `a line is not JSON: ${shortText(text.slice(0, EXCERPT))}`);
+    const parsed = parseJson(text, JSON_BOUNDS);
+    if (!parsed.ok) {
+      if (text.trim() !== '') notice('malformed', `a line is not taken (${parsed.fault.reason}): ${shortText(text.slice(0, EXCERPT))}`);
       return false;
     }
+    const message = parsed.value;
     if (typeof message !== 'object' || message === null) {
       notice('not-an-object', `a line is no object: ${shortText(text.slice(0, EXCERPT))}`);
       return false;
@@ -220,7 +226,7 @@ export function createPeer(options: PeerOptions): Peer {
       notice('batch', `a line is a list of ${message.length}; each message has its own line`);
       return false;
     }
-    const { id, method, params, result, error } = message as Record<string, unknown>;
+    const { id, method, params, result, error } = message;
     if (method === undefined) return takeReply(id, result, error, Object.hasOwn(message, 'result'));
     takeCall(id, method, params, bytes);
     return false;
@@ -234,9 +240,9 @@ export function createPeer(options: PeerOptions): Peer {
       return false;
     }
     request.end(() => {
-      if (error !== undefined && error !== null) request.reject(readRpcError(error, codes.internal));
+      if (error !== undefined && error !== null) request.reject(readRpcError(error, errors.Internal.code));
       else if (hasResult) request.resolve(result ?? {});
-      else request.reject(new RpcError(codes.internal, `the reply to ${request.method} has neither result nor error`));
+      else request.reject(new RpcError(errors.Internal.code, `the reply to ${request.method} has neither result nor error`));
     });
     return true;
   }
@@ -246,11 +252,11 @@ export function createPeer(options: PeerOptions): Peer {
     if (!isNotification && !isId(id)) return notice('invalid', 'the id of a request is neither a whole number nor a text');
     if (typeof method !== 'string') {
       notice('invalid', 'the method is no text');
-      return isNotification ? undefined : answer(id, { error: { code: codes.invalidRequest, message: 'method must be a string' } });
+      return isNotification ? undefined : answer(id, { error: { code: errors.InvalidRequest.code, message: 'method must be a string' } });
     }
     if (params !== undefined && (typeof params !== 'object' || params === null || Array.isArray(params))) {
       notice('invalid', `the params of ${shortText(method)} are no object`);
-      if (!isNotification) answer(id, { error: { code: codes.invalidParams, message: 'params must be an object' } });
+      if (!isNotification) answer(id, { error: { code: errors.InvalidParams.code, message: 'params must be an object' } });
       return;
     }
     const given = (params ?? {}) as Params;
@@ -258,11 +264,8 @@ export function createPeer(options: PeerOptions): Peer {
     if (asked.has(id)) return notice('duplicate-id', `the id ${shortText(String(id))} is that of a request under way`);
     const request: Asked = { id, method, params: given, bytes, controller: new AbortController(), isAnswered: false };
     asked.set(id, request);
-    if (handled < limits.handled) handle(request);
-    else {
-      waiting.push(request);
-      waitingBytes += bytes;
-    }
+    askedBytes += bytes;
+    handle(request);
   }
 
   function notified(method: string, params: Params): void {
@@ -280,11 +283,7 @@ export function createPeer(options: PeerOptions): Peer {
     const request = isId(id) ? asked.get(id) : undefined;
     if (!request) return;
     request.controller.abort();
-    settle(request, { error: { code: codes.cancelled, message: 'cancelled' } });
-    const at = waiting.indexOf(request);
-    if (at < 0) return;
-    waiting.splice(at, 1);
-    waitingBytes -= request.bytes;
+    settle(request, { error: { code: errors.Cancelled.code, message: texts.cancelled } });
   }
 
   function handle(request: Asked): void {
@@ -292,16 +291,11 @@ export function createPeer(options: PeerOptions): Peer {
     if (!handler) {
       notice('unknown-method', `it asked for ${shortText(request.method)}`);
       return settle(request, {
-        error: { code: codes.methodNotFound, message: `method not found: ${request.method.slice(0, EXCERPT)}` },
+        error: { code: errors.MethodNotFound.code, message: texts.methodNotFound(request.method.slice(0, EXCERPT)) },
       });
     }
-    handled++;
-    const done = (reply: Reply): void => {
-      settle(request, reply);
-      handled--;
-      handleWaiting();
-    };
-    const failed = (error: unknown): void => done({ error: errorOf(request.method, error) });
+    const done = (reply: Reply) => settle(request, reply);
+    const failed = (error: unknown) => done({ error: errorOf(request.method, error) });
     try {
       const result = handler(request.params, { method: request.method, signal: request.controller.signal });
       if (result instanceof Promise) result.then((value: unknown) => done({ result: value ?? {} }), failed);
@@ -311,15 +305,6 @@ export function createPeer(options: PeerOptions): Peer {
     }
   }
 
-  function handleWaiting(): void {
-    while (handled < limits.handled && waiting.length > 0) {
-      const next = waiting.shift()!;
-      waitingBytes -= next.bytes;
-      handle(next);
-    }
-    readOn();
-  }
-
   /** What is not an error of the wire is a fault of ours: the other side is not told what it says. */
   function errorOf(method: string, error: unknown): ReplyError {
     if (error instanceof RpcError) {
@@ -327,34 +312,35 @@ export function createPeer(options: PeerOptions): Peer {
       return data === undefined ? { code, message } : { code, message, data };
     }
     notice('handler-failed', `${shortText(method)}: ${shortText(error)}`);
-    return { code: codes.internal, message: 'the host failed; its log says how' };
+    return { code: errors.Internal.code, message: 'the host failed; its log says how' };
   }
 
   function settle(request: Asked, reply: Reply): void {
     if (request.isAnswered) return;
     request.isAnswered = true;
     asked.delete(request.id);
+    askedBytes -= request.bytes;
     answer(request.id, reply);
+    readOn();
   }
 
   function answer(id: number | string, reply: Reply): void {
     if (isClosed) return;
     const line = textOf({ id, ...reply });
     if (line !== undefined && !isTooLong(line)) return outbox.answer(line);
-    const message = line === undefined ? 'the result is no JSON' : `the result has more than ${limits.lineBytes} bytes`;
+    const message = line === undefined ? 'the result is no JSON' : `the result has more than ${limits.ownLineBytes} bytes`;
     notice('handler-failed', message);
-    outbox.answer(lineOf({ id, error: { code: codes.internal, message } }));
+    outbox.answer(lineOf({ id, error: { code: errors.Internal.code, message } }));
   }
 
   function isTooLong(text: string): boolean {
-    const bytes = 3 * text.length <= limits.lineBytes ? 0 : Buffer.byteLength(text) - 1;
-    return bytes > limits.lineBytes;
+    return 3 * text.length > limits.ownLineBytes && Buffer.byteLength(text) - 1 > limits.ownLineBytes;
   }
 
   function request(method: string, params: Params, { timeoutMs, signal }: RequestOptions): Promise<unknown> {
-    const refused = (message: string, code: number = codes.internal) => Promise.reject(new RpcError(code, message));
-    if (isClosed) return refused('extension connection closed');
-    if (signal?.aborted) return refused('cancelled', codes.cancelled);
+    const refused = (message: string, code: number = errors.Internal.code) => Promise.reject(new RpcError(code, message));
+    if (isClosed) return refused(texts.closed);
+    if (signal?.aborted) return refused(texts.cancelled, errors.Cancelled.code);
     if (pending.size >= limits.inFlight) {
       notice('not-read', `${method} was not sent: ${limits.inFlight} requests wait for an answer`);
       return refused(`the extension has ${limits.inFlight} requests to answer already`);
@@ -366,8 +352,8 @@ export function createPeer(options: PeerOptions): Peer {
     const id = nextId();
     lastId = id;
     const text = textOf({ id, method, params });
-    if (text === undefined) return refused(`${method} was not sent: its params are no JSON`, codes.invalidParams);
-    if (isTooLong(text)) return refused(`${method} was not sent: it has more than ${limits.lineBytes} bytes`, codes.invalidParams);
+    if (text === undefined) return refused(`${method} was not sent: its params are no JSON`, errors.InvalidParams.code);
+    if (isTooLong(text)) return refused(`${method} was not sent: it has more than ${limits.ownLineBytes} bytes`, errors.InvalidParams.code);
     const line = outbox.put(text)!;
     return new Promise((resolve, reject) => {
       const giveUp = (error: RpcError) =>
@@ -376,9 +362,9 @@ export function createPeer(options: PeerOptions): Peer {
           if (!outbox.takeBack(line)) outbox.put(lineOf({ method: '$/cancel', params: { id } }));
           reject(error);
         });
-      const abort = () => giveUp(new RpcError(codes.cancelled, 'cancelled'));
+      const abort = () => giveUp(new RpcError(errors.Cancelled.code, texts.cancelled));
       const deadline = deadlines.begin(timeoutMs, () =>
-        giveUp(new RpcError(codes.internal, `no answer to ${method} within ${timeoutMs} ms`)),
+        giveUp(new RpcError(errors.Internal.code, `no answer to ${method} within ${timeoutMs} ms`)),
       );
       signal?.addEventListener('abort', abort, { once: true });
       const entry: Pending = {
@@ -391,6 +377,7 @@ export function createPeer(options: PeerOptions): Peer {
           deadline.end();
           signal?.removeEventListener('abort', abort);
           how();
+          if (pending.size === 0) whenDrained?.();
         },
       };
       pending.set(id, entry);
@@ -402,14 +389,13 @@ export function createPeer(options: PeerOptions): Peer {
     isClosed = true;
     lines.close();
     outbox.close();
-    for (const each of [...pending.values()]) each.end(() => each.reject(new RpcError(codes.internal, 'extension connection closed')));
+    for (const each of [...pending.values()]) each.end(() => each.reject(new RpcError(errors.Internal.code, texts.closed)));
     for (const each of [...asked.values()]) {
       each.isAnswered = true;
       each.controller.abort();
     }
     asked.clear();
-    waiting.length = 0;
-    waitingBytes = 0;
+    askedBytes = 0;
     options.closed(reason);
   }
 
@@ -426,11 +412,18 @@ export function createPeer(options: PeerOptions): Peer {
       if (isClosed) return;
       // A number that is missing tells of a loss, whatever the reason.
       const text = textOf({ method: 'event', params: { ...params, seq: eventSeq++ } });
-      if (text === undefined || isTooLong(text)) return notice('not-read', `an event has more than ${limits.lineBytes} bytes`);
+      if (text === undefined || isTooLong(text)) return notice('not-read', `an event has more than ${limits.ownLineBytes} bytes`);
       lastContext = params.context;
       outbox.offer(text);
     },
     counts,
+    drained(timeoutMs) {
+      if (pending.size === 0) return Promise.resolve();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = clock.after(timeoutMs, resolve);
+      whenDrained = resolve;
+      return promise.then(() => timer.cancel());
+    },
     get inFlight() {
       return pending.size;
     },
@@ -441,7 +434,7 @@ export function createPeer(options: PeerOptions): Peer {
       return lines.isPaused;
     },
     get waitingBytes() {
-      return outbox.waitingBytes + waitingBytes;
+      return outbox.waitingBytes + askedBytes;
     },
     get eventsShed() {
       return outbox.shed;

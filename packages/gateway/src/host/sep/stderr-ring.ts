@@ -1,0 +1,77 @@
+// What an extension has written to its standard error: the last part of it, as lines, and a rate at which lines go on to the
+// log. It is read all the time, so that a full pipe never stops the extension, and never costs more than the ring.
+import type { Readable } from 'node:stream';
+import { visible } from '@tenon/protocol';
+import { limits } from '@tenon/protocol/sep/wire';
+import type { Clock } from '../../kernel/clock.ts';
+import { createWindow } from '../../kernel/window.ts';
+
+export interface StderrRing {
+  follow(stderr: Readable): void;
+  /** The last lines, oldest first. */
+  lines(): readonly string[];
+  /** Bytes that fell out of the ring. */
+  readonly dropped: number;
+  /** Lines that were kept from the log. */
+  readonly unlogged: number;
+}
+
+interface Options {
+  readonly clock: Clock;
+  log(line: string): void;
+  readonly maxBytes?: number;
+}
+
+const MAX_LINE = 4_096;
+const WINDOW_MS = 1_000;
+
+export function createStderrRing({ clock, log, maxBytes = limits.stderrRingBytes.value }: Options): StderrRing {
+  const kept: string[] = [];
+  const window = createWindow({ limit: limits.logsPerSecond.value, windowMs: WINDOW_MS, clock });
+  let size = 0;
+  let dropped = 0;
+  let unlogged = 0;
+
+  function add(line: string): void {
+    const text = visible(line.replace(/\r$/, ''));
+    kept.push(text);
+    size += text.length;
+    while (size > maxBytes || kept.length > maxBytes / 32) {
+      const oldest = kept.shift()!;
+      size -= oldest.length;
+      dropped += oldest.length;
+    }
+    if (window.waitMs('') > 0) return void unlogged++;
+    window.hit('');
+    log(text);
+  }
+
+  return {
+    follow(stderr) {
+      let rest = '';
+      stderr.setEncoding('utf8');
+      stderr.on('data', (chunk: string) => {
+        const parts = (rest + chunk).split('\n');
+        rest = parts.pop()!;
+        for (const each of parts) add(each.slice(0, MAX_LINE));
+        // A line without an end is cut where it is long enough to be one.
+        if (rest.length <= MAX_LINE) return;
+        add(rest.slice(0, MAX_LINE));
+        dropped += rest.length - MAX_LINE;
+        rest = '';
+      });
+      stderr.once('end', () => {
+        if (rest !== '') add(rest);
+        rest = '';
+      });
+      stderr.on('error', () => {});
+    },
+    lines: () => kept,
+    get dropped() {
+      return dropped;
+    },
+    get unlogged() {
+      return unlogged;
+    },
+  };
+}
