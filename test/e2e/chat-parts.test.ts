@@ -151,7 +151,7 @@ test('links open pages and mail, and say so when they go elsewhere than they rea
 });
 
 test('Markdown becomes structure: lists, tasks, tables, quotes, code, footnotes; HTML stays the text that it is', async () => {
-  await using shown = await open();
+  await using shown = await gallery.open();
   const { page } = shown;
   const text = [
     '# One\n##### Five',
