@@ -7,6 +7,7 @@ import { grantNames, hookNames, hookRow, logLevels } from '@tenon/protocol';
 import { eventPayloads, hookShapes, registrationItems, shapesOf, wire } from '@tenon/protocol/sep';
 import { importsOf } from '../../scripts/source/imports.ts';
 
+/** As much of a schema as is looked at here. */
 interface Shape {
   readonly type?: unknown;
   readonly properties?: Readonly<Record<string, Shape>>;
@@ -15,7 +16,7 @@ interface Shape {
   readonly const?: unknown;
 }
 
-const names = (shape: Shape) => Object.keys(shape.properties ?? {});
+const names = (shape: object) => Object.keys((shape as Shape).properties ?? {});
 const sorted = (list: readonly string[]) => [...list].sort();
 
 test('extensions take part in the hooks of the gateway that have a name of SEP, and fail as those do', () => {
@@ -132,7 +133,7 @@ test('registrations, events, hooks, ui and blocks have the fields that their sch
     assert.deepEqual(sorted(wire.events[name].payload.filter((field) => !where.includes(field))), sorted(fields), name);
   }
   for (const name of wire.hookNames) {
-    const { input, patch }: { input: Shape; patch: Shape } = hookShapes[name];
+    const { input, patch } = hookShapes[name];
     for (const field of wire.hooks[name].input) assert.ok(names(input).includes(field), `${name} ${field}`);
     assert.deepEqual(sorted(wire.hooks[name].patch), sorted(names(patch)), name);
   }
