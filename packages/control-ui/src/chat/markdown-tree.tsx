@@ -1,6 +1,5 @@
 // A piece of Markdown, read and drawn: each kind of node that there is becomes an element of ours, so that nothing but text and
 // structure comes through. HTML is the text that it is.
-import type { AlignType, Definition, FootnoteDefinition, List, ListItem, Nodes, Root, Table } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
@@ -11,13 +10,17 @@ import { Link, Picture } from './markdown-links.tsx';
 import { ScrollBox } from './scroll-box.tsx';
 import { VisibleText } from './visible-text.tsx';
 
+type Root = ReturnType<typeof fromMarkdown>;
+type Nodes = Root | Root['children'][number];
+type Of<Kind extends Nodes['type']> = Extract<Nodes, { type: Kind }>;
+
 const extensions = [gfm()];
 const mdastExtensions = [gfmFromMarkdown()];
 
 /** What the whole text says about its parts. */
 interface Known {
-  readonly definitions: ReadonlyMap<string, Definition>;
-  readonly footnotes: ReadonlyMap<string, FootnoteDefinition>;
+  readonly definitions: ReadonlyMap<string, Of<'definition'>>;
+  readonly footnotes: ReadonlyMap<string, Of<'footnoteDefinition'>>;
   /** Footnotes in the order in which they are mentioned. */
   readonly mentioned: string[];
 }
@@ -31,12 +34,12 @@ export function drawMarkdown(text: string): ReactNode {
 }
 
 function lookAround(root: Root): Known {
-  const definitions = new Map<string, Definition>();
-  const footnotes = new Map<string, FootnoteDefinition>();
+  const definitions = new Map<string, Of<'definition'>>();
+  const footnotes = new Map<string, Of<'footnoteDefinition'>>();
   const look = (node: Nodes): void => {
-    const table = node.type === 'definition' ? definitions : node.type === 'footnoteDefinition' ? footnotes : undefined;
     // The first of a name counts.
-    if (table && !table.has((node as Definition).identifier)) (table as Map<string, Nodes>).set((node as Definition).identifier, node);
+    if (node.type === 'definition' && !definitions.has(node.identifier)) definitions.set(node.identifier, node);
+    if (node.type === 'footnoteDefinition' && !footnotes.has(node.identifier)) footnotes.set(node.identifier, node);
     if ('children' in node) for (const child of node.children) look(child);
   };
   look(root);
@@ -111,14 +114,14 @@ function wordsOf(node: Nodes): string {
   return 'children' in node ? node.children.map(wordsOf).join('') : '';
 }
 
-function drawList(list: List, known: Known): ReactNode {
+function drawList(list: Of<'list'>, known: Known): ReactNode {
   const isLoose = list.spread || list.children.some((item) => item.spread);
   const items = list.children.map((item) => drawItem(item, isLoose === true, known));
   const start = list.ordered && list.start !== 1 ? { start: list.start ?? 1 } : undefined;
   return element(list.ordered ? 'ol' : 'ul', items, start);
 }
 
-function drawItem({ checked, children }: ListItem, isLoose: boolean, known: Known): ReactNode {
+function drawItem({ checked, children }: Of<'listItem'>, isLoose: boolean, known: Known): ReactNode {
   const drawn: ReactNode[] = typeof checked === 'boolean' ? [createElement(Task, { checked }), ' '] : [];
   children.forEach((child, index) => {
     if (child.type !== 'paragraph') drawn.push(draw(child, known));
@@ -137,7 +140,7 @@ function Task({ checked }: { readonly checked: boolean }): ReactNode {
   );
 }
 
-function drawTable({ align, children }: Table, known: Known): ReactNode {
+function drawTable({ align, children }: Of<'table'>, known: Known): ReactNode {
   const [head, ...body] = children.map(({ children: cells }, row) => {
     const columns = Array.from({ length: align?.length ?? cells.length }, (_, column) => {
       const cell = cells[column];
@@ -152,7 +155,7 @@ function drawTable({ align, children }: Table, known: Known): ReactNode {
   );
 }
 
-function alignedTo(align: AlignType | undefined): object | undefined {
+function alignedTo(align: 'left' | 'right' | 'center' | null | undefined): object | undefined {
   return align ? { style: { textAlign: align } } : undefined;
 }
 
