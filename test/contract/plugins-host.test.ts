@@ -48,6 +48,31 @@ test('bundled plugins need to be enabled and granted like all others', async () 
   assert.deepEqual([state, granted], ['loaded', []]);
 });
 
+test('files that are swapped after they were shown are not trusted, nor by a grant', async () => {
+  verifies('S58:swap');
+  await using world = await openHostWorld();
+  const folder = writePlugin(world.place, { id: 'one', grants: ['sessions.list'], register: KEEP });
+  const host = await world.open();
+  const treeHash = await host.treeHash('one');
+  assert.match(treeHash ?? '', /^[0-9a-f]{64}$/);
+  put(join(folder, 'more.js'), 'export {};');
+  const changed = isGatewayError('CONFLICT', /files of plugin "one" have changed since they were shown.*tenon plugin enable one/);
+  await assert.rejects(host.enable('one', { by, treeHash: treeHash! }), changed);
+  assert.deepEqual([host.get('one')?.state, host.get('one')?.enabled, world.notes], ['off', false, []]);
+  assert.deepEqual((await world.store.read('plugins.grants', {})).grants, []);
+
+  const now = await host.treeHash('one');
+  assert.equal((await host.enable('one', { by, treeHash: now!, grants: [] })).state, 'loaded');
+  put(join(folder, 'more.js'), 'export const other = 1;');
+  await assert.rejects(host.grant('one', ['sessions.list'], { by }), isGatewayError('CONFLICT', /have changed since they were trusted/));
+  assert.deepEqual(
+    (await host.reload('one', { by })).map(({ state }) => state),
+    ['changed'],
+  );
+  put(join(folder, 'more.js'), 'export {};');
+  assert.deepEqual((await host.grant('one', ['sessions.list'], { by })).granted, ['sessions.list']);
+});
+
 test('who enables a plugin with less than before takes the rest back', async () => {
   verifies('seams:W2');
   await using world = await openHostWorld();

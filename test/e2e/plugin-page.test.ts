@@ -208,7 +208,7 @@ test('a configuration is a form of its schema, is checked by the gateway, and ho
 });
 
 test('a plugin that fails, one whose files have changed, a service that fails and a folder that is none say why', async () => {
-  verifies('seams:W3');
+  verifies('seams:W3', 'S58:swap');
   await ask('plugins.enable', { id: 'broken' });
   await ask('plugins.enable', { id: 'worker' });
   await using mine = await openSignedIn(opened.browser, talk.gateway);
@@ -242,7 +242,14 @@ test('a plugin that fails, one whose files have changed, a service that fails an
   await page.getByRole('button', { name: 'Reload' }).click();
   await page.getByText('Changed since trust').first().waitFor();
   await page.getByRole('button', { name: 'Review and enable' }).click();
-  await page.getByRole('dialog', { name: 'Trust the changed files of Broken?' }).getByRole('button', { name: 'Enable' }).click();
+  const enable = page.getByRole('dialog', { name: 'Trust the changed files of Broken?' }).getByRole('button', { name: 'Enable' });
+  await page.locator('dialog .btn-primary:not([aria-disabled])').waitFor();
+  // Swapped while somebody reads: what was shown is not what would be trusted.
+  writePlugin(place, { id: 'broken', register: '/* mended twice */', manifest: { name: 'Broken' } });
+  await enable.click();
+  await page.getByText(/have changed since they were shown/).waitFor();
+  await page.getByRole('button', { name: 'Review and enable' }).click();
+  await enable.click();
   await page.getByText('Running', { exact: true }).waitFor();
   assert.deepEqual(await mine.faults(), []);
 });

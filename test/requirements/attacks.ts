@@ -68,6 +68,7 @@ export const attacks = {
   S57: { issue: 2, text: 'No tool lets the model change settings, grants, trust, schedules or audit.' },
   'S57:plugins': { issue: 3, text: 'Nor does a tool of a plugin.' },
   S58: { issue: 3, text: 'A tool whose text changed after consent is off until it is consented again; names do not shadow.' },
+  'S58:swap': { issue: 3, text: 'Files that are swapped between what was shown and the consent are not trusted.' },
   'S58:extensions': { issue: 5, text: 'The same for the tools of an extension.' },
   S59: { issue: 2, text: 'Injected text keeps its label of origin and gains no rights.' },
   S60: { issue: 3, text: 'Schemas that would hang or fetch are refused at registration.' },

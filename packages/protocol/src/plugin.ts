@@ -81,11 +81,16 @@ export const PluginInfo = Type.Object(
 );
 export type PluginInfo = Static<typeof PluginInfo>;
 
+/** Of all files of a plugin, as they were when somebody looked; `bundled` for what is part of Tenon. */
+export const TreeHash = Type.String({ pattern: '^(?:[0-9a-f]{64}|bundled)$' });
+
 /** The same with what only the operator sees. */
 export const PluginDetails = Type.Object(
   {
     ...PluginInfo.properties,
     folder: Text,
+    /** Where it was asked for, and its files are fit. */
+    treeHash: Type.Optional(TreeHash),
     config: JsonObject,
     configSchema: Type.Optional(JsonObject),
     /** How often it was called where, and how that went. */

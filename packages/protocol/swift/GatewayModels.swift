@@ -2822,6 +2822,7 @@ public struct PluginDetails: Codable, Hashable, Sendable {
     public let incidents: [PluginDetailsIncidentsItem]
     public let services: [PluginDetailsServicesItem]
     public let folder: String
+    public let treeHash: String?
     public let config: JsonObject
     public let configSchema: JsonObject?
     public let counts: [PluginDetailsCountsItem]
@@ -2844,6 +2845,7 @@ public struct PluginDetails: Codable, Hashable, Sendable {
         incidents: [PluginDetailsIncidentsItem],
         services: [PluginDetailsServicesItem],
         folder: String,
+        treeHash: String? = nil,
         config: JsonObject,
         configSchema: JsonObject? = nil,
         counts: [PluginDetailsCountsItem]
@@ -2865,6 +2867,7 @@ public struct PluginDetails: Codable, Hashable, Sendable {
         self.incidents = incidents
         self.services = services
         self.folder = folder
+        self.treeHash = treeHash
         self.config = config
         self.configSchema = configSchema
         self.counts = counts
@@ -8047,14 +8050,17 @@ public struct PluginsListResult: Codable, Hashable, Sendable {
     }
 }
 
-/// `plugins.get`: One plugin, with its configuration.
+/// `plugins.get`: One plugin, with its configuration; with `files`, also the digest of its files as they are now.
 public struct PluginsGetParams: Codable, Hashable, Sendable {
     public let id: OwnerId
+    public let files: Bool?
 
     public init(
-        id: OwnerId
+        id: OwnerId,
+        files: Bool? = nil
     ) {
         self.id = id
+        self.files = files
     }
 }
 
@@ -8068,19 +8074,22 @@ public struct PluginsGetResult: Codable, Hashable, Sendable {
     }
 }
 
-/// `plugins.enable`: Trust the files of a plugin as they are now, grant what its manifest asks for, or only `grants`, and load it.
+/// `plugins.enable`: Trust the files of a plugin as they are now, grant what its manifest asks for, or only `grants`, and load it. With `treeHash`, only if the files are still those that `plugins.get` gave it for.
 public struct PluginsEnableParams: Codable, Hashable, Sendable {
     public let id: OwnerId
     public let grants: [Grant]?
+    public let treeHash: String?
     public let idempotencyKey: String?
 
     public init(
         id: OwnerId,
         grants: [Grant]? = nil,
+        treeHash: String? = nil,
         idempotencyKey: String? = nil
     ) {
         self.id = id
         self.grants = grants
+        self.treeHash = treeHash
         self.idempotencyKey = idempotencyKey
     }
 }
@@ -10422,13 +10431,13 @@ public enum GatewayMethods {
         public typealias Result = PluginsListResult
         public static let name = "plugins.list"
     }
-    /// One plugin, with its configuration.
+    /// One plugin, with its configuration; with `files`, also the digest of its files as they are now.
     public enum PluginsGet: GatewayMethod {
         public typealias Params = PluginsGetParams
         public typealias Result = PluginsGetResult
         public static let name = "plugins.get"
     }
-    /// Trust the files of a plugin as they are now, grant what its manifest asks for, or only `grants`, and load it.
+    /// Trust the files of a plugin as they are now, grant what its manifest asks for, or only `grants`, and load it. With `treeHash`, only if the files are still those that `plugins.get` gave it for.
     public enum PluginsEnable: GatewayMethod {
         public typealias Params = PluginsEnableParams
         public typealias Result = PluginsEnableResult

@@ -1,13 +1,15 @@
 // The consent to a plugin: its files as they are now, and each right that it asks for, one by one. All are off at first; one
 // that was granted before is on.
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useCallback, useRef, useState } from 'react';
 import { type PluginInfo, visible } from '@tenon/protocol';
 import { VisibleText } from '../chat/visible-text.tsx';
+import { usePage } from '../hooks/page-context.ts';
 import { Icon } from '../icons.tsx';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import type { PluginActions } from './plugin-actions.ts';
 import { grantWords } from './plugin-words.ts';
+import { useAsked } from './use-asked.ts';
 
 interface EnableProps {
   readonly plugin: PluginInfo;
@@ -17,6 +19,13 @@ interface EnableProps {
 
 export function EnableDialog({ plugin, actions, onClose }: EnableProps): ReactNode {
   const [given, setGiven] = useState<ReadonlySet<string>>(() => new Set(plugin.asked.filter((grant) => plugin.granted.includes(grant))));
+  const page = usePage();
+  const { id } = plugin;
+  const readFiles = useCallback(async () => (await page.link().call('plugins.get', { id, files: true })).plugin.treeHash, [page, id]);
+  // The first answer: what is enabled are the files that are there when this is opened, and no others that take their place meanwhile.
+  const files = useAsked(readFiles, undefined).answer;
+  const shown = useRef<string>(undefined);
+  if (files.kind === 'ready') shown.current ??= files.value;
   const asked = plugin.asked;
   const name = visible(plugin.name);
   const all = given.size === asked.length;
@@ -74,9 +83,10 @@ export function EnableDialog({ plugin, actions, onClose }: EnableProps): ReactNo
       <div className="dialog-foot">
         <Button
           look="primary"
+          reason={files.kind === 'ready' ? undefined : files.kind === 'failed' ? 'Its files could not be read' : 'Its files are being read'}
           onClick={() => {
             onClose();
-            void actions.enable(plugin, [...given]);
+            void actions.enable(plugin, [...given], shown.current);
           }}
         >
           {button}

@@ -12,7 +12,8 @@ import { sentence } from './plugin-words.ts';
 const PATIENCE = { timeoutMs: 60_000 };
 
 export interface PluginActions {
-  enable(plugin: PluginInfo, grants: string[]): Promise<boolean>;
+  /** `treeHash`: of the files that were shown. */
+  enable(plugin: PluginInfo, grants: string[], treeHash?: string): Promise<boolean>;
   disable(plugin: PluginInfo): Promise<boolean>;
   reload(plugin: PluginInfo): Promise<boolean>;
   reloadAll(): Promise<boolean>;
@@ -52,11 +53,11 @@ function createActions(page: Page, setBusy: (what: string | undefined) => void):
   const words = ({ name }: PluginInfo) => visible(name);
 
   return {
-    enable: (plugin, grants) =>
+    enable: (plugin, grants, treeHash) =>
       attempt(
         'enable',
         `${words(plugin)} could not be enabled`,
-        async () => (await call('plugins.enable', { id: plugin.id, grants })).plugin,
+        async () => (await call('plugins.enable', { id: plugin.id, grants, ...(treeHash === undefined ? {} : { treeHash }) })).plugin,
         `${words(plugin)} is enabled`,
       ),
     disable: (plugin) =>

@@ -271,10 +271,14 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
       const unfit = rejected.find((each) => each.id === id);
       return unfit && shownUnfit(unfit);
     },
-    enable: (id, { by, grants }) =>
+    async treeHash(id) {
+      const plugin = known.get(id);
+      return plugin && trust.treeHashOf(plugin);
+    },
+    enable: (id, { by, grants, treeHash }) =>
       inTurn(async () => {
         const plugin = find(id);
-        await trust.write(plugin, grants ?? plugin.found.manifest.grants, by);
+        await trust.write(plugin, grants ?? plugin.found.manifest.grants, by, treeHash);
         if (grants !== undefined) await trust.takeBackAllBut(plugin, grants, by);
         await store.write('plugins.setEnabled', { pluginId: id, enabled: true, by, at: clock.now() });
         plugin.enabled = true;
@@ -324,6 +328,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     grant: (id, grants, { by }) =>
       inTurn(async () => {
         const plugin = find(id);
+        await trust.requireUnchanged(plugin);
         await trust.write(plugin, grants, by);
         await bring(plugin);
         await bringInOrder(id);

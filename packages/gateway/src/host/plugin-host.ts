@@ -79,8 +79,10 @@ export interface PluginHost {
   readonly faults: PluginFaults;
   list(): readonly PluginInfo[];
   get(id: string): PluginInfo | undefined;
-  /** Grants what its manifest asks for, or only `grants`, for its files as they are now, and loads it. */
-  enable(id: string, options: By & { readonly grants?: readonly string[] }): Promise<PluginInfo>;
+  /** Of its files as they are now; undefined where they are not fit. */
+  treeHash(id: string): Promise<string | undefined>;
+  /** Grants what its manifest asks for, or only `grants`, for its files as they are now, and loads it; only if those have `treeHash`. */
+  enable(id: string, options: By & { readonly grants?: readonly string[]; readonly treeHash?: string }): Promise<PluginInfo>;
   /** Unloads it and removes what it keeps in sessions. */
   disable(id: string, options: By): Promise<PluginInfo>;
   /** Looks for plugins anew; loads this one anew, or all that are on. */

@@ -11,8 +11,12 @@ import { hashTree } from './tree-hash.ts';
 export interface PluginTrust {
   /** What holds for the files as they are now. Throws LoadError where they are not fit. */
   grantsOf(plugin: Known): Promise<{ readonly held: ReadonlySet<string> } | Untrusted>;
-  /** Grants are written for the files as they are now, and with them that these files are trusted. */
-  write(plugin: Known, grants: readonly string[], by: string): Promise<void>;
+  /** The digest of the files as they are now; undefined where they are not fit. */
+  treeHashOf(plugin: Known): Promise<string | undefined>;
+  /** Grants are written for the files as they are now, and with them that these files are trusted; only if they are those `shown`. */
+  write(plugin: Known, grants: readonly string[], by: string, shown?: string): Promise<void>;
+  /** Refuses where other files of this plugin are trusted than those that are there: a grant is no consent to them. */
+  requireUnchanged(plugin: Known): Promise<void>;
   /** What was granted before and is not among these holds no longer. */
   takeBackAllBut(plugin: Known, grants: readonly string[], by: string): Promise<void>;
 }
@@ -43,6 +47,11 @@ export function createPluginTrust({ store, clock, uid }: Deps): PluginTrust {
   }
 
   return {
+    treeHashOf: (plugin) =>
+      digestOf(plugin).catch((error: unknown) => {
+        if (error instanceof LoadError) return undefined;
+        throw error;
+      }),
     async grantsOf(plugin) {
       const hash = await digestOf(plugin);
       const { manifest } = plugin.found;
@@ -51,7 +60,7 @@ export function createPluginTrust({ store, clock, uid }: Deps): PluginTrust {
       if (!now.has(TRUST)) return { was: grants.length > 0 };
       return { held: new Set(manifest.grants.filter((grant) => now.has(grant))) };
     },
-    async write(plugin, grants, by) {
+    async write(plugin, grants, by, shown) {
       const { manifest } = plugin.found;
       const unasked = grants.find((grant) => !manifest.grants.includes(grant));
       if (unasked !== undefined) {
@@ -65,9 +74,17 @@ export function createPluginTrust({ store, clock, uid }: Deps): PluginTrust {
           ? new GatewayError('INVALID_REQUEST', `Cannot trust plugin "${manifest.id}": ${error.message}`)
           : error;
       }
+      if (shown !== undefined && shown !== treeHash) throw changedSince(manifest.id, 'they were shown');
       for (const grant of [TRUST, ...grants]) {
         await store.write('plugins.grant', { pluginId: manifest.id, grant, treeHash, by, at: clock.now() });
       }
+    },
+    async requireUnchanged(plugin) {
+      const { id: pluginId } = plugin.found.manifest;
+      const { grants } = await store.read('plugins.grants', { pluginId });
+      const trusted = grants.filter(({ grant }) => grant === TRUST);
+      const now = trusted.length === 0 ? undefined : await digestOf(plugin).catch(() => undefined);
+      if (trusted.length > 0 && !trusted.some(({ treeHash }) => treeHash === now)) throw changedSince(pluginId, 'they were trusted');
     },
     async takeBackAllBut(plugin, kept, by) {
       const { id: pluginId } = plugin.found.manifest;
@@ -76,4 +93,12 @@ export function createPluginTrust({ store, clock, uid }: Deps): PluginTrust {
       for (const grant of left) await store.write('plugins.revokeGrant', { pluginId, grant, by, at: clock.now() });
     },
   };
+}
+
+function changedSince(plugin: string, since: string): GatewayError {
+  return new GatewayError(
+    'CONFLICT',
+    `The files of plugin "${plugin}" have changed since ${since}; look at them, then enable it: tenon plugin enable ${plugin}`,
+    { details: { code: 'FILES_CHANGED', plugin } },
+  );
 }

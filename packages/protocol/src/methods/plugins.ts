@@ -3,7 +3,7 @@ import { ChannelId, contributions, ItemName, UiAction, UiBlock, UiItemAction, Ui
 import { Grant } from '../grants.ts';
 import { JsonValue } from '../json.ts';
 import { Count, DisplayText, OwnerId, SessionKey, Timestamp } from '../names.ts';
-import { PluginDetails, PluginInfo } from '../plugin.ts';
+import { PluginDetails, PluginInfo, TreeHash } from '../plugin.ts';
 import { JsonObject, RunId } from '../transcript.ts';
 import { read, write } from './row.ts';
 
@@ -79,15 +79,20 @@ export const pluginMethods = {
     result: Type.Object({ plugins: Type.Array(PluginInfo), generation: Count, safe: Type.Boolean() }, closed),
   }),
   'plugins.get': read({
-    summary: 'One plugin, with its configuration.',
+    summary: 'One plugin, with its configuration; with `files`, also the digest of its files as they are now.',
     scope: 'operator.admin',
-    params: { id: OwnerId },
+    params: { id: OwnerId, files: Type.Optional(Type.Boolean()) },
     result: Type.Object({ plugin: PluginDetails }, closed),
   }),
   'plugins.enable': write({
-    summary: 'Trust the files of a plugin as they are now, grant what its manifest asks for, or only `grants`, and load it.',
+    summary:
+      'Trust the files of a plugin as they are now, grant what its manifest asks for, or only `grants`, and load it. With `treeHash`, only if the files are still those that `plugins.get` gave it for.',
     scope: 'operator.admin',
-    params: { id: OwnerId, grants: Type.Optional(Type.Array(Grant, { maxItems: 64, uniqueItems: true })) },
+    params: {
+      id: OwnerId,
+      grants: Type.Optional(Type.Array(Grant, { maxItems: 64, uniqueItems: true })),
+      treeHash: Type.Optional(TreeHash),
+    },
     result: PluginResult,
   }),
   'plugins.disable': write({

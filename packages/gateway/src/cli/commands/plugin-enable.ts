@@ -11,7 +11,7 @@ export const pluginEnable = defineCommand({
     const labels = { id: 'the id', grants: '--grant' };
     await check('plugins.enable', { id: args.id, grants: options.grant }, labels);
     const { grantRow, visible } = await import('@tenon/protocol');
-    const { plugin } = await call('plugins.get', { id: args.id }, labels);
+    const { plugin } = await call('plugins.get', { id: args.id, files: true }, labels);
     const grants = options.grant ?? plugin.asked;
     const left = plugin.asked.filter((grant) => !grants.includes(grant));
     if (grants.length > 0) out.talk(`${visible(plugin.name)} asks for:`);
@@ -24,7 +24,13 @@ export const pluginEnable = defineCommand({
     }
     if (left.length > 0) out.talk(`Not granted: ${left.map(visible).join(', ')}`);
     await consent(`Load plugin "${plugin.id}" from ${plugin.folder}`, plugin.id, options.yes);
-    const result = await call('plugins.enable', { id: plugin.id, grants: options.grant }, labels);
+    // Those files, and no others that took their place while somebody was reading this.
+    const { treeHash } = plugin;
+    const result = await call(
+      'plugins.enable',
+      { id: plugin.id, grants: options.grant, ...(treeHash === undefined ? {} : { treeHash }) },
+      labels,
+    );
     out.show(
       result,
       () => `${result.plugin.state} ${visible(result.plugin.id)}${result.plugin.reason ? `: ${visible(result.plugin.reason)}` : ''}`,

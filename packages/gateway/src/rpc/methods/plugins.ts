@@ -15,14 +15,18 @@ export const pluginHandlers = {
     return { plugins: host.list().map(toInfo), generation: host.generation, safe: host.safe };
   },
 
-  'plugins.get': ({ id }, { plugins }) => {
-    const found = plugins().get(id);
-    if (!found) throw unknownPlugin(id, plugins());
-    return { plugin: toDetails(found) };
+  'plugins.get': async ({ id, files = false }, { plugins }) => {
+    const host = plugins();
+    const treeHash = files ? await host.treeHash(id) : undefined;
+    const found = host.get(id);
+    if (!found) throw unknownPlugin(id, host);
+    return { plugin: { ...toDetails(found), ...(treeHash === undefined ? {} : { treeHash }) } };
   },
 
-  'plugins.enable': ({ id, grants }, context) =>
-    change(context, id, (host, by) => host.enable(id, { ...by, ...(grants === undefined ? {} : { grants }) })),
+  'plugins.enable': ({ id, grants, treeHash }, context) =>
+    change(context, id, (host, by) =>
+      host.enable(id, { ...by, ...(grants === undefined ? {} : { grants }), ...(treeHash === undefined ? {} : { treeHash }) }),
+    ),
   'plugins.disable': ({ id }, context) => change(context, id, (host, by) => host.disable(id, by)),
   'plugins.grant': ({ id, grants }, context) => change(context, id, (host, by) => host.grant(id, grants, by)),
   'plugins.revoke': ({ id, grants }, context) => change(context, id, (host, by) => host.revoke(id, grants, by)),
