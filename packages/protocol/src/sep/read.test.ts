@@ -65,6 +65,10 @@ test('a widget is read with the names of today', () => {
   assert.equal(readParams('ui/request', { kind: 'set_widget', widget: { kind: 'hologram', text: 'x' } }).ok, true);
 });
 
+test('an action that says an error has failed', () => {
+  assert.deepEqual(readResult('action/execute', { error: 'no' }), { ok: true, value: { error: 'no', ok: false } });
+});
+
 test('a seam takes the session of its context or a key', () => {
   const injection = { text: 'Remember the milk.', placement: 'append_context' };
   assert.equal(writeFault('injection/enqueue', 'params', { context, ...injection }), undefined);

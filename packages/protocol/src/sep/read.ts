@@ -91,6 +91,8 @@ function turned(method: SepMethodName, given: unknown): unknown {
     const { [other]: said, ...rest } = value;
     value = Object.hasOwn(rest, name) ? rest : { ...rest, [name]: said };
   }
+  // Whoever says what went wrong and forgets to say that it did must not be taken for a success.
+  if (method === 'action/execute' && typeof value.error === 'string' && value.ok === undefined) value = { ...value, ok: false };
   if (method === 'ui/request' && value.kind === 'set_widget') value = { ...value, widget: readBlock(value.widget) };
   return value;
 }
