@@ -25,6 +25,8 @@ export interface RuntimeApi extends FlatRuntime {
   /** The plugin's own configuration, checked against the schema of its manifest. */
   readonly pluginConfig: JsonObject;
   readonly logger: Logger;
+  /** The time in milliseconds since 1970, by the clock that schedules go by. In a test host, the clock of the test. */
+  now(): number;
   /** A path of the plugin's folder as a whole one; `~` is the home of the user, and a whole one stays as it is. */
   resolvePath(path: string): string;
   readonly session: {
@@ -57,6 +59,7 @@ export interface Registrations {
   registerGatewayEvent(event: Contribution<'gatewayEvent'>): void;
   registerInteractiveHandler(handler: InteractiveHandler): void;
   registerChannel(channel: Channel): void;
+  registerScheduledTurnHandler(handler: ScheduledTurnHandler): void;
   registerHttpRoute(route: HttpRoute): void;
   registerStartupCheck(check: StartupCheck): void;
   readonly session: {
@@ -653,6 +656,40 @@ export interface Channels {
   receive(message: InboundMessage): Promise<ReceiveOutcome>;
 }
 
+/** One of its turns that is due. */
+export interface DueTurn extends SessionContext {
+  readonly sessionKey: string;
+  readonly agentId: string;
+  /** The same in every attempt: a good part of an `idempotencyKey`. */
+  readonly runId: string;
+  readonly jobId: string;
+  readonly name: string;
+  readonly tag?: string;
+  /** What the agent would be told. */
+  readonly message: string;
+  readonly dueAt: number;
+}
+export interface ScheduledTurnHandler extends Contribution<'scheduledTurn'> {
+  /**
+   * `handled`: the agent is not asked. With a `reply`, that and the message stand in the transcript; without one, nothing does. Otherwise,
+   * and when it throws or takes too long, the next handler of the plugin is asked, and then the agent. A gateway that dies meanwhile
+   * asks again.
+   */
+  readonly handler: (turn: DueTurn) =>
+    | {
+        readonly handled: boolean;
+        readonly reply?: string;
+      }
+    | undefined
+    | Promise<
+        | {
+            readonly handled: boolean;
+            readonly reply?: string;
+          }
+        | undefined
+      >;
+}
+
 /** Work as long as the plugin is loaded. */
 export interface FlatRuntime {
   /** @deprecated Use `api.session.workflow.enqueueNextTurnInjection`. */
@@ -905,6 +942,11 @@ interface Contributions {
     id: ItemName;
     sessionKey: SessionKey;
     kind: ItemName;
+    description?: string;
+  };
+  /** Is given the turns that it has scheduled itself, when they are due; it may deal with one without the agent. */
+  scheduledTurn: {
+    id: ItemName;
     description?: string;
   };
   /** A method of its own, called `plugin.<id>.<name>`. */

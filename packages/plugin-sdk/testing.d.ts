@@ -242,6 +242,11 @@ interface Contributions {
     kind: ItemName;
     description?: string;
   };
+  /** Is given the turns that it has scheduled itself, when they are due; it may deal with one without the agent. */
+  scheduledTurn: {
+    id: ItemName;
+    description?: string;
+  };
   /** A method of its own, called `plugin.<id>.<name>`. */
   gatewayMethod: {
     /** up to 48 letters, digits, ., - and _, the first a letter or digit */

@@ -13,6 +13,7 @@ const root = join(import.meta.dirname, '..', '..');
 const wordsOf: Readonly<Record<string, readonly string[]>> = {
   guardrails: ['guardrail', 'guardrails'],
   'plan-mode': ['plan', 'plans'],
+  reminders: ['remind', 'reminder', 'reminders'],
   todo: ['todo', 'todos'],
   // The channel of the page is a name of the protocol; it was there before the plugin.
   webchat: [],

@@ -39,6 +39,7 @@ const samples: Readonly<Record<ContributionKind, (api: RegisterApi) => void>> = 
   eventSubscription: (api) => api.registerAgentEventSubscription({ id: 'thing', handle: () => {} }),
   lifecycle: (api) => api.registerRuntimeLifecycle({ id: 'thing' }),
   schedulerJob: (api) => void api.registerSessionSchedulerJob({ id: 'thing', sessionKey: 'agent:main:test', kind: 'timer' }),
+  scheduledTurn: (api) => api.registerScheduledTurnHandler({ id: 'thing', handler: () => undefined }),
   gatewayMethod: (api) => api.registerGatewayMethod({ name: 'thing', handler: () => null }),
   gatewayEvent: (api) => api.registerGatewayEvent({ name: 'thing' }),
   interactiveHandler: (api) => api.registerInteractiveHandler({ channel: '*', namespace: 'thing', handler: () => undefined }),

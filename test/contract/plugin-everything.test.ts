@@ -114,6 +114,14 @@ const uses: Readonly<Record<ContributionKind, () => Promise<void>>> = {
     await ask('sessions.delete', { key: 'agent:main:jobs' });
     while (!(await seen()).life.some(({ reason }: { reason: string }) => reason === 'job delete'));
   },
+  async scheduledTurn() {
+    const sessionKey = await newSession();
+    const { ok } = await late('schedule', { sessionKey, message: 'look', delayMs: 0, tag: 'own' });
+    assert.equal(ok, true);
+    await world.admin.find(({ event, payload }) => event === 'chat' && payload.sessionKey === sessionKey && payload.kind === 'ended');
+    const { entries } = await ask('chat.history', { sessionKey });
+    assert.ok(entries.some(({ data }: { data?: { text?: string } }) => data?.text === 'alone: look'));
+  },
   async gatewayMethod() {
     assert.deepEqual(await ask('plugin.everything.late', {}), { greeting: null });
     const { code, message, details } = await refused('plugin.everything.late', { call: 'throw' });

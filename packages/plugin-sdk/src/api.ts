@@ -20,6 +20,8 @@ export interface RuntimeApi extends FlatRuntime {
   /** The plugin's own configuration, checked against the schema of its manifest. */
   readonly pluginConfig: JsonObject;
   readonly logger: Logger;
+  /** The time in milliseconds since 1970, by the clock that schedules go by. In a test host, the clock of the test. */
+  now(): number;
   /** A path of the plugin's folder as a whole one; `~` is the home of the user, and a whole one stays as it is. */
   resolvePath(path: string): string;
   readonly session: { readonly state: SessionState; readonly workflow: SessionWorkflow };

@@ -45,6 +45,7 @@ export type {
   ReceiveOutcome,
   SessionAttachment,
 } from './deliveries.ts';
+export type { DueTurn, ScheduledTurnHandler } from './due-turn.ts';
 export type {
   AgentEvents,
   ApprovalOutcome,

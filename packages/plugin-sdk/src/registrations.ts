@@ -20,6 +20,7 @@ import type {
   ToolResultMiddleware,
 } from './contributions.ts';
 import type { Channel } from './deliveries.ts';
+import type { ScheduledTurnHandler } from './due-turn.ts';
 import type { HttpRoute } from './http-route.ts';
 import type { InteractiveHandler } from './interactive-handler.ts';
 
@@ -37,6 +38,7 @@ export interface Registrations {
   registerGatewayEvent(event: Contribution<'gatewayEvent'>): void;
   registerInteractiveHandler(handler: InteractiveHandler): void;
   registerChannel(channel: Channel): void;
+  registerScheduledTurnHandler(handler: ScheduledTurnHandler): void;
   registerHttpRoute(route: HttpRoute): void;
   registerStartupCheck(check: StartupCheck): void;
   readonly session: {

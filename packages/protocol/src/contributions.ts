@@ -297,6 +297,13 @@ export const contributions = {
     key: 'id',
     unique: 'plugin',
   },
+  scheduledTurn: {
+    summary: 'Is given the turns that it has scheduled itself, when they are due; it may deal with one without the agent.',
+    schema: Type.Object({ id: ItemName, description: Type.Optional(Description) }, closed),
+    key: 'id',
+    unique: 'plugin',
+    grant: 'schedule.turns',
+  },
   gatewayMethod: {
     summary: 'A method of its own, called `plugin.<id>.<name>`.',
     schema: Type.Object({ name: TailName, scope: Type.Optional(Type.String({ maxLength: 64 })) }, closed),

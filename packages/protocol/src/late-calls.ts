@@ -33,6 +33,7 @@ export const lateCalls = {
   'runContext.getRunContext': { summary: 'Read what it remembers of a run.' },
   'runContext.clearRunContext': { summary: 'Forget what it remembers of a run.' },
   'lifecycle.onDispose': { summary: 'Be called when this load of it ends.' },
+  now: { summary: 'Tell the time, as the gateway has it.' },
   resolvePath: { summary: 'Make a path of its own folder whole.' },
   'logger.debug': { summary: 'Write a log record under its name.' },
   'logger.info': { summary: 'Write a log record under its name.' },

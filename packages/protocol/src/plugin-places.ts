@@ -21,6 +21,7 @@ export const pluginPlaces = {
   sessions_patch: { summary: 'It takes part in a change of a session.', timeoutMs: 10_000 },
   interactive: { summary: 'A button of a message was pressed.', timeoutMs: 30_000 },
   channel: { summary: 'It takes what is sent to where a session came from.', timeoutMs: 30_000 },
+  scheduled_turn: { summary: 'A turn that it has scheduled is due.', timeoutMs: 30_000 },
   command: { summary: 'Somebody typed a command of it.', timeoutMs: 30_000 },
   command_complete: { summary: 'Somebody is typing a command of it.', timeoutMs: 2_000 },
   tool_factory: { summary: 'It makes a tool for a session.', timeoutMs: 5_000 },

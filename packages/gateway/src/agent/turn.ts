@@ -13,6 +13,7 @@ import { pause } from './ask-model.ts';
 import { createFinalizeBudget, type FinalizeBudget, revisionOf } from './finalize.ts';
 import { callsOf, messagesOf, textOf } from './prompt.ts';
 import { type Prompt, preparePrompt } from './prompt-hooks.ts';
+import { offerTurn } from './scheduled-turns.ts';
 import { runOpenCalls } from './tool-call.ts';
 import {
   append,
@@ -111,6 +112,9 @@ async function begin(turn: Turn, [lead, ...others]: readonly [OpenRun, ...OpenRu
   const { store, clock, hooks, injectors } = turn.deps;
   const key = turn.session.key;
   const leadRunId = turn.run.runId;
+  const taken = await offerTurn(turn, lead);
+  if (taken?.reply !== undefined) return handle(turn, lead, { plugin: taken.plugin, reply: taken.reply });
+  if (taken) return { kind: 'handled', reason: `Handled by ${taken.plugin}` };
   const heard = await hear(turn, lead);
   // Those that came together with it wait for a turn of their own.
   if ('plugin' in heard) return handle(turn, lead, heard);

@@ -25,6 +25,7 @@ import type {
   Lifecycle,
   PluginCommand,
   PluginTool,
+  ScheduledTurnHandler,
   SchedulerJob,
   Service,
   SessionAction,
@@ -62,6 +63,7 @@ export interface Items {
   readonly eventSubscription: EventSubscription;
   readonly lifecycle: Lifecycle;
   readonly schedulerJob: SchedulerJob;
+  readonly scheduledTurn: ScheduledTurnHandler;
   readonly gatewayMethod: GatewayMethod;
   readonly gatewayEvent: Contribution<'gatewayEvent'>;
   readonly interactiveHandler: InteractiveHandler;
@@ -131,6 +133,7 @@ const handlersOf: Readonly<Record<ContributionKind, readonly string[]>> = {
   eventSubscription: ['handle'],
   lifecycle: ['cleanup?'],
   schedulerJob: ['cleanup?'],
+  scheduledTurn: ['handler'],
   gatewayMethod: ['handler'],
   gatewayEvent: [],
   interactiveHandler: ['handler'],

@@ -208,6 +208,7 @@ export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): Runtime
     ...(description === undefined ? {} : { description }),
     source,
     rootDir,
+    now: () => clock.now(),
     resolvePath: (path: unknown) => resolvePath(path, rootDir),
     pluginConfig: config,
     logger: createLogger(load, deps),

@@ -46,6 +46,7 @@ export const registerMethods = {
   registerAgentEventSubscription: 'eventSubscription',
   registerRuntimeLifecycle: 'lifecycle',
   registerSessionSchedulerJob: 'schedulerJob',
+  registerScheduledTurnHandler: 'scheduledTurn',
   registerService: 'service',
   registerGatewayMethod: 'gatewayMethod',
   registerGatewayEvent: 'gatewayEvent',
