@@ -1,5 +1,5 @@
 // Builds what users start: the program, its threads, each provider of models and each bundled plugin, one file each, the
-// web page, the test host of the SDK, and a code cache for this machine's Node.
+// web page, the test host of the plugin SDK, the extension SDK, and a code cache for this machine's Node.
 // npm runs this as `prepare`, so it needs only devDependencies and prints one line. `npm ci --omit=dev` has no bundler:
 // then an earlier build is kept.
 import { spawnSync } from 'node:child_process';
@@ -85,13 +85,13 @@ async function build(): Promise<string> {
   }
   const page = buildPage();
   const plugins = buildPlugins(esbuild.build);
-  const testing = buildTestHost(esbuild.build);
+  const sdks = [buildTestHost(esbuild.build), buildExtensionSdk(esbuild.build)];
   const { outputFiles } = await esbuild.build({ ...options, entryPoints: entries, outdir: dist, outExtension: { '.js': '.cjs' } });
   mkdirSync(dist, { recursive: true });
   for (const old of readdirSync(dist)) if (old.endsWith('.cache')) rmSync(join(dist, old));
   for (const { path, text } of outputFiles) replaceFile(path, `/* ${idOf(text)} */${text}`);
   const pluginCount = await plugins;
-  await testing;
+  await Promise.all(sdks);
   const warmed = spawnSync(process.execPath, [import.meta.filename, 'cache'], { stdio: 'ignore', timeout: CACHE_TIMEOUT_MS }).status === 0;
   const size = outputFiles.reduce((sum, { text }) => sum + text.length, 0);
   const cache = warmed ? 'with' : 'without';
@@ -135,6 +135,36 @@ async function buildTestHost(bundle: typeof esbuildBuild): Promise<void> {
   const { outputFiles } = await bundle({ ...options, entryPoints: [join(gateway, 'src', 'testing', 'test-host.ts')], outfile: file });
   mkdirSync(dirname(file), { recursive: true });
   replaceFile(file, outputFiles[0]!.text);
+}
+
+const extensionSdk = join(import.meta.dirname, '..', 'packages', 'extension-sdk');
+
+// What extensions start with: one file each, because every further one is opened and parsed in every extension. The tests of
+// an extension use the same copy of the SDK as the extension itself.
+async function buildExtensionSdk(bundle: typeof esbuildBuild): Promise<void> {
+  const folder = join(extensionSdk, 'dist');
+  const sdkApart: Plugin = {
+    name: 'sdk-apart',
+    setup({ onResolve }) {
+      onResolve({ filter: /^\.\.\/index\.ts$/ }, () => ({ path: './index.js', external: true }));
+    },
+  };
+  const { outputFiles } = await bundle({
+    entryPoints: { index: join(extensionSdk, 'src', 'index.ts'), testing: join(extensionSdk, 'src', 'testing', 'index.ts') },
+    outdir: folder,
+    bundle: true,
+    write: false,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: 'none',
+    plugins: [sdkApart],
+    logLevel: 'warning',
+  });
+  mkdirSync(folder, { recursive: true });
+  for (const { path, text } of outputFiles) replaceFile(path, text);
 }
 
 const CACHE_TIMEOUT_MS = 10_000;

@@ -15,6 +15,7 @@ const steps: Readonly<Record<string, readonly string[]>> = {
   layers: script('scripts/layers.ts'),
   protocol: script('scripts/generate-protocol.ts', '--check'),
   'plugin sdk': script('scripts/plugin-sdk-api.ts', '--check'),
+  'extension sdk': script('scripts/extension-sdk-api.ts', '--check'),
   docs: script('scripts/docs.ts'),
   dependencies: script('scripts/dependencies.ts'),
 };

@@ -1,9 +1,9 @@
 // `npm run plugin-sdk:api` writes the public surface of the SDK as text; with `--check` it says whether what is committed is
 // what would be written.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ApiText, renderApi } from './plugin-sdk/api-text.ts';
-import { firstDifference } from './protocol/difference.ts';
+import { keepTexts } from './protocol/keep-texts.ts';
 import { protocolTables } from './protocol/tables.ts';
 
 const folder = join(import.meta.dirname, '..', 'packages', 'plugin-sdk');
@@ -28,23 +28,6 @@ export const apiTexts: Readonly<Record<string, ApiText>> = {
 };
 
 if (import.meta.main) {
-  const isCheck = process.argv[2] === '--check';
-  for (const [name, text] of Object.entries(apiTexts)) {
-    const path = join(folder, name);
-    const made = renderApi(protocolTables(), sources, text);
-    const difference = isCheck ? firstDifference(read(path), made) : undefined;
-    if (!isCheck) writeFileSync(path, made);
-    if (!isCheck || difference !== undefined)
-      console.log(`packages/plugin-sdk/${name}${difference === undefined ? '' : `: ${difference}`}`);
-    if (difference !== undefined) process.exitCode = 1;
-  }
-  if (process.exitCode === 1) console.log('What plugins are written against has changed. If that is wanted: npm run plugin-sdk:api');
-}
-
-function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
+  const texts = Object.entries(apiTexts).map(([name, text]) => [name, renderApi(protocolTables(), sources, text)] as const);
+  keepTexts(folder, Object.fromEntries(texts), 'What plugins are written against has changed. If that is wanted: npm run plugin-sdk:api');
 }

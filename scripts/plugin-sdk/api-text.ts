@@ -48,7 +48,7 @@ export interface ApiText {
 }
 
 export function renderApi(tables: ProtocolTables, folder: string, { module, files, imports }: ApiText): string {
-  const declared = declare(folder, files);
+  const declared = declarationsOf(folder, files);
   const used = new Set<string>();
   const own = files.map((file) => {
     const { text, names } = withoutImports(declared.get(file)!);
@@ -61,11 +61,11 @@ export function renderApi(tables: ProtocolTables, folder: string, { module, file
     '// What follows the line below is what the tables of packages/protocol say; the rest is packages/plugin-sdk/src.',
     ...(imports === undefined ? [] : ['', imports]),
   ];
-  return format([head.join('\n'), ...own, '// ---- from packages/protocol ----', ...protocol].join('\n\n'));
+  return formatted([head.join('\n'), ...own, '// ---- from packages/protocol ----', ...protocol].join('\n\n'));
 }
 
 /** The declarations of each file, as the compiler makes them. */
-function declare(folder: string, files: readonly string[]): ReadonlyMap<string, string> {
+export function declarationsOf(folder: string, files: readonly string[]): ReadonlyMap<string, string> {
   const out = mkdtempSync(join(tmpdir(), 'tenon-api-'));
   try {
     const sources = files.map((file) => join(folder, file));
@@ -128,7 +128,7 @@ function definitionOf(name: string, ...places: readonly Definitions[]): JsonSche
   return found;
 }
 
-function format(text: string): string {
+export function formatted(text: string): string {
   const { status, stdout, stderr } = spawnSync(bin('biome'), ['format', '--stdin-file-path=api.d.ts'], { input: text, encoding: 'utf8' });
   if (status !== 0) throw new Error(`The text cannot be formatted: ${stderr}`);
   return stdout;

@@ -1,0 +1,165 @@
+// The requests of the host, one function each. What an author's handler throws becomes an answer here: of a tool a result
+// that is an error, of a hook or command an error of the protocol. A tool or command that is not there is answered as a
+// result too, as hosts expect.
+import { methodOf, texts, type SepMethodName } from '@tenon/protocol/sep/wire';
+import { commandResult, completionResult, completions, contentText, credentials, toolError, toolResult } from './answers.ts';
+import { Call, type CallDeps, readContext, within } from './call.ts';
+import type { CommandAnswer, CompletionRequest, Delta, ProviderDefinition, ToolAnswer, ToolContext, ToolUpdate } from './definitions.ts';
+import { withoutUndefined } from './host.ts';
+import type { HookName } from './names.ts';
+import { type EventHandler, type HandlerContext, runHandlers } from './on.ts';
+import { parseArguments } from './parameters.ts';
+import type { IncomingCall, Params, Peer } from './peer.ts';
+import type { AnyTool, Registry } from './registry.ts';
+import { messageOf, RpcError } from './rpc-error.ts';
+import { errorCode } from './wire.ts';
+
+export interface DispatchDeps extends CallDeps {
+  readonly registry: Registry;
+  peer(): Peer;
+  initialize(params: Params): Promise<unknown>;
+  shutdown(): Promise<unknown>;
+}
+
+type Handler = (params: Params, call: IncomingCall) => unknown;
+
+export function createDispatch(deps: DispatchDeps) {
+  const { registry } = deps;
+  const notify = (method: SepMethodName, params: Params) => deps.peer().notify(method, withoutUndefined(params));
+
+  const handlers: Partial<Record<SepMethodName, Handler>> = {
+    initialize: (params) => deps.initialize(params),
+    shutdown: () => deps.shutdown(),
+    ping: () => ({}),
+    'tool/execute': ({ call_id, tool, arguments: args, context }, incoming) => {
+      const found = registry.tools.get(String(tool));
+      if (!found) return toolError(texts.unknownTool(String(tool)));
+      const given = Object.assign(new Call(readContext(context), incoming, deps), {
+        callId: String(call_id),
+        onUpdate: ({ message, progress, details }: ToolUpdate) =>
+          notify('tool/update', { call_id, message, progress: part(progress), details }),
+      });
+      return within(given.context, () => executeTool(found, args, given));
+    },
+    'command/execute': async ({ command, arguments: args, context }, incoming) => {
+      const found = registry.commands.get(String(command));
+      if (!found) return { content: texts.unknownCommand(String(command)) };
+      const given = Object.assign(new Call(readContext(context), incoming, deps), { args: isFields(args) ? args : {} });
+      return commandResult((await within(given.context, () => found.execute(given))) as CommandAnswer);
+    },
+    'command/complete': async ({ command, partial, context }, incoming) => {
+      const found = registry.commands.get(String(command));
+      if (!found?.complete) return { completions: [] };
+      const given = new Call(readContext(context), incoming, deps);
+      return {
+        completions: completions(await within(given.context, () => found.complete?.(typeof partial === 'string' ? partial : '', given))),
+      };
+    },
+    hook: ({ hook, input, context }, incoming) => {
+      const given = Object.assign(new Call(readContext(context), incoming, deps), { kind: 'hook' as const });
+      const found = registry.hooks.get(String(hook)) ?? [];
+      return within(given.context, () => runHandlers(hook as HookName, found, isFields(input) ? input : {}, given));
+    },
+    'provider/complete': async (params, incoming) => {
+      const provider = providerOf(params.provider);
+      const given = Object.assign(new Call(readContext(params.context), incoming, deps), { delta });
+      let hasText = false;
+      function delta(piece: string | Delta): void {
+        const event = typeof piece === 'string' ? ({ type: 'Delta', content: piece } as const) : piece;
+        if (event.type === 'Delta') hasText = true;
+        if (params.stream === true && !incoming.isCancelled) notify('provider/delta', { request_id: params.request_id, event });
+      }
+      const { context: _, ...request } = params;
+      const result = completionResult(await within(given.context, () => provider.complete(request as unknown as CompletionRequest, given)));
+      // A host that streams takes the text from the pieces alone.
+      if (!hasText && result.content) delta(result.content);
+      return result;
+    },
+    'provider/oauth_login': async (params, incoming) => {
+      const { oauthLogin } = providerOf(params.provider);
+      const given = new Call(readContext(params.context), incoming, deps);
+      if (!oauthLogin) throw new RpcError(errorCode.InvalidParams, `Nobody can sign in at the provider "${String(params.provider)}"`);
+      return credentials(await within(given.context, () => oauthLogin(given)));
+    },
+    'provider/oauth_refresh': async (params, incoming) => {
+      const { oauthRefresh } = providerOf(params.provider);
+      const given = new Call(readContext(params.context), incoming, deps);
+      if (!oauthRefresh) throw new RpcError(errorCode.InvalidParams, `The provider "${String(params.provider)}" has nothing to refresh`);
+      const token = typeof params.refresh_token === 'string' ? params.refresh_token : undefined;
+      return credentials(await within(given.context, () => oauthRefresh(token, given)));
+    },
+  };
+
+  function providerOf(name: unknown): ProviderDefinition {
+    const found = registry.providers.get(String(name));
+    if (!found) throw new RpcError(errorCode.InvalidParams, `There is no provider "${String(name)}"`);
+    return found;
+  }
+
+  return {
+    onRequest(method: string, params: Params, call: IncomingCall): unknown {
+      const name = methodOf(method);
+      const handler = name && handlers[name];
+      if (!handler) throw new RpcError(errorCode.MethodNotFound, texts.methodNotFound(method));
+      return handler(params, call);
+    },
+    onNotification(method: string, params: Params): void {
+      if (method !== 'event' || typeof params.event !== 'string') return;
+      const { event, payload, seq, context } = params;
+      const given: HandlerContext = Object.assign(new Call(readContext(context), NEVER, deps), {
+        kind: 'event' as const,
+        ...(typeof seq === 'number' ? { seq } : {}),
+      });
+      for (const handler of registry.events.get(event as string) ?? []) {
+        within(given.context, () => void observe(event as string, handler, isFields(payload) ? payload : {}, given));
+      }
+    },
+  };
+
+  async function observe(event: string, handler: EventHandler, payload: Params, context: HandlerContext): Promise<void> {
+    try {
+      await handler(payload, context);
+    } catch (thrown) {
+      deps.log('error', `The handler of ${event} failed: ${messageOf(thrown)}`, stackOf(thrown));
+    }
+  }
+}
+
+/** Nobody waits for what is done with an event, so nobody cancels it. */
+const NEVER = {
+  get signal() {
+    return new AbortController().signal;
+  },
+};
+
+async function executeTool(tool: AnyTool, args: unknown, context: ToolContext): Promise<unknown> {
+  const parsed = await parseArguments(tool.parameters, args ?? {});
+  if (parsed.kind === 'refused') return toolError(`Invalid arguments for "${tool.name}": ${parsed.reason}`);
+  try {
+    return toolResult(await run(tool, parsed.value, context));
+  } catch (thrown) {
+    return toolError(messageOf(thrown));
+  }
+}
+
+function run(tool: AnyTool, args: unknown, context: ToolContext): ToolAnswer | Promise<ToolAnswer> {
+  if (tool.label === undefined) return tool.execute(args as never, context);
+  // pi's updates are whole partial results.
+  const onUpdate = ({ content, details }: { content?: string | readonly { type: string; text?: string }[]; details?: unknown }) => {
+    const message = contentText(content);
+    context.onUpdate({ ...(message === undefined ? {} : { message }), ...(details === undefined ? {} : { details }) });
+  };
+  return tool.execute(context.callId, args as never, context.signal, onUpdate, context);
+}
+
+function part(progress: number | undefined): number | undefined {
+  return progress === undefined || !Number.isFinite(progress) ? undefined : Math.min(1, Math.max(0, progress));
+}
+
+function isFields(value: unknown): value is Params {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function stackOf(thrown: unknown): { readonly stack?: string } {
+  return thrown instanceof Error && thrown.stack !== undefined ? { stack: thrown.stack } : {};
+}

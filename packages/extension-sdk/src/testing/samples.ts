@@ -1,0 +1,69 @@
+// Values to call an extension with that nobody has written tests for: the smallest that fit.
+import { hooks, type SepEventName, type SepHookName } from '@tenon/protocol/sep/wire';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** One value for each field that hooks and events have. */
+const fields: Fields = {
+  tool: 'other.tool',
+  arguments: {},
+  content: 'text',
+  is_error: false,
+  command: 'true',
+  text: 'hello',
+  system_prompt: 'You help.',
+  messages: [{ role: 'user', content: 'hello' }],
+  provider: 'provider',
+  model: 'model',
+  thinking: 'off',
+  role: 'assistant',
+  reason: 'threshold',
+  target_id: null,
+  old_leaf_id: null,
+};
+
+export function sampleInput(hook: SepHookName): Fields {
+  return Object.fromEntries(hooks[hook].input.map((name) => [name, fields[name]]));
+}
+
+const payloads: Readonly<Partial<Record<SepEventName, Fields>>> = {
+  message_end: { iteration: 1, content: 'text' },
+  events_lost: { lost: 1 },
+  'bus/event': { from: 'another', topic: 'topic', payload: {} },
+  'widget/key': { widget_id: 'widget', key: 'a' },
+};
+
+export function samplePayload(event: string): Fields {
+  return payloads[event as SepEventName] ?? {};
+}
+
+/** A value for the parameters of a tool. An example or a default of the schema is taken where it has one. */
+export function sampleArguments(schema: unknown, depth = 0): unknown {
+  if (!isFields(schema) || depth > MOST_DEPTH) return {};
+  const { type, const: only, enum: some, default: usual, examples, anyOf, oneOf, properties, required, items } = schema;
+  if (only !== undefined) return only;
+  if (usual !== undefined) return usual;
+  if (Array.isArray(examples) && examples.length > 0) return examples[0];
+  if (Array.isArray(some)) return some[0];
+  const form = Array.isArray(anyOf) ? anyOf[0] : Array.isArray(oneOf) ? oneOf[0] : undefined;
+  if (form !== undefined) return sampleArguments(form, depth + 1);
+  const kind = Array.isArray(type) ? type[0] : type;
+  if (kind === 'string') return 'x'.repeat(Math.max(1, numberOr(schema.minLength, 1)));
+  if (kind === 'integer' || kind === 'number') return numberOr(schema.minimum, Math.min(1, numberOr(schema.maximum, 1)));
+  if (kind === 'boolean') return false;
+  if (kind === 'null') return null;
+  if (kind === 'array') return Array.from({ length: numberOr(schema.minItems, 0) }, () => sampleArguments(items, depth + 1));
+  const needed = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+  const known = isFields(properties) ? properties : {};
+  return Object.fromEntries(needed.map((name) => [name, sampleArguments(known[name], depth + 1)]));
+}
+
+const MOST_DEPTH = 16;
+
+function numberOr(value: unknown, otherwise: number): number {
+  return typeof value === 'number' ? value : otherwise;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
