@@ -1530,6 +1530,63 @@ interface HookEvents {
   gateway_stop: {
     reason: string;
   };
+  /** Event of the hook message_received. A channel has brought in a message, and it is on record. Messages of the page, the terminal and programs: see `input`. */
+  message_received: {
+    /** up to 128 visible ASCII characters */
+    runId?: string;
+    sessionKey?: SessionKey;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
+    workspaceDir?: string;
+    modelProviderId?: string;
+    modelId?: string;
+    trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+    channel: string;
+    from: string;
+    content: string;
+    messageId?: string;
+  };
+  /** Event of the hook message_sending. Something is about to be sent: by a plugin, before it is kept, or as the answer of the agent, before a channel is asked, each time that it is. Its text may be changed, or it may be cancelled. */
+  message_sending: {
+    /** up to 128 visible ASCII characters */
+    runId?: string;
+    sessionKey?: SessionKey;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
+    workspaceDir?: string;
+    modelProviderId?: string;
+    modelId?: string;
+    trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+    channel: string;
+    to: string;
+    by: OwnerId;
+    content: string;
+    files: string[];
+    buttons: string[];
+  };
+  /** Event of the hook message_sent. A channel has taken what was sent, or it is not tried any more. */
+  message_sent: {
+    /** up to 128 visible ASCII characters */
+    runId?: string;
+    sessionKey?: SessionKey;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
+    workspaceDir?: string;
+    modelProviderId?: string;
+    modelId?: string;
+    trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+    channel: string;
+    to: string;
+    by: OwnerId;
+    content: string;
+    deliveryId: AttachmentHandle;
+    /** an id of 4 to 64 letters, digits, - and _ */
+    entryId: string;
+    success: boolean;
+    attempts: number;
+    receipt?: string;
+    error?: string;
+  };
 }
 
 interface HookResults {
@@ -1659,6 +1716,14 @@ interface HookResults {
   };
   gateway_start: undefined;
   gateway_stop: undefined;
+  message_received: undefined;
+  /** What a handler of message_sending may answer. */
+  message_sending: {
+    content?: string;
+    cancel?: boolean;
+    cancelReason?: string;
+  };
+  message_sent: undefined;
 }
 
 type Contribution<Kind extends ContributionKind> = Contributions[Kind];

@@ -64,7 +64,9 @@ async function reset(world: TurnWorld): Promise<void> {
 
 /** Those of the process itself; the last test of this file sees to them. */
 const ofTheGateway: ReadonlySet<HookName> = new Set(['gateway_start', 'gateway_stop']);
-const ofATurn = hookNames.filter((name) => !ofTheGateway.has(name));
+/** Those of channels: channel-deliveries.test.ts sees to them. */
+const ofMessages: ReadonlySet<HookName> = new Set(['message_received', 'message_sending', 'message_sent']);
+const ofATurn = hookNames.filter((name) => !ofTheGateway.has(name) && !ofMessages.has(name));
 
 function optionsOf(name: HookName, more: TurnWorldOptions = {}): TurnWorldOptions {
   const scenario = scenarios[name] ?? turn;

@@ -9,7 +9,7 @@ import { killAtRandom, openChaosWorld, runKillRounds } from '../support/chaos.ts
 import { mountSmallDisk, surviveFullDisk } from '../support/chaos-disk.ts';
 import type { Door } from '../support/chaos-link.ts';
 import { watchSyncs } from '../support/chaos-strace.ts';
-import { faultPoints, isPressPoint, killAt } from '../support/fault-points.ts';
+import { faultPoints, isHandOverPoint, killAt } from '../support/fault-points.ts';
 import { temporaryHome } from '../support/gateway.ts';
 import { growthOf, runLeaks } from '../support/leaks.ts';
 import { Ledger } from '../support/ledger.ts';
@@ -166,7 +166,7 @@ function randomKills(engine: Engine, count: number): Part {
 }
 
 function namedKills(): Part {
-  const points = faultPoints().filter((point) => !isPressPoint(point));
+  const points = faultPoints().filter((point) => !isHandOverPoint(point));
   return {
     name: 'named kills',
     promise: 'R01 R02 R15',

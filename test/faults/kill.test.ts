@@ -6,7 +6,7 @@ import type { Session } from '@tenon/protocol';
 import { killAtRandom, openChaosWorld, seed } from '../support/chaos.ts';
 import { openLink } from '../support/chaos-link.ts';
 import { countReplies, watchSyncs } from '../support/chaos-strace.ts';
-import { faultPoints, isPressPoint, killAt } from '../support/fault-points.ts';
+import { faultPoints, isHandOverPoint, killAt } from '../support/fault-points.ts';
 import { SessionHistory } from '../support/ledger-model.ts';
 import { Chronicle, Observer } from '../support/ledger-observer.ts';
 import { createRandom } from '../support/random.ts';
@@ -28,7 +28,7 @@ for (const engine of engines) {
 }
 
 // Those of a turn have stories of their own: turn-kill.test.ts.
-for (const point of faultPoints().filter((name) => !isTurnPoint(name) && !isPressPoint(name))) {
+for (const point of faultPoints().filter((name) => !isTurnPoint(name) && !isHandOverPoint(name))) {
   test(`killed at ${point} it starts again and nothing is lost`, async (t) => {
     verifies('R01', 'R02', 'R15', 'foundation:faultpoints');
     t.diagnostic(`seed ${seed}, ${await killAt(point, seed)} kills`);

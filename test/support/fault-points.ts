@@ -31,9 +31,9 @@ export function faultPoints(): string[] {
   return names.sort();
 }
 
-/** Those around a button of a delivery have tests of their own: deliveries.test.ts. */
-export function isPressPoint(point: string): boolean {
-  return point.startsWith('press.');
+/** Those around files, deliveries and their buttons have tests of their own: hand-over.test.ts. */
+export function isHandOverPoint(point: string): boolean {
+  return /^(press|delivery|attachment)\./.test(point);
 }
 
 /** Resolves with how often the process was killed at the point; throws when a promise did not hold afterwards. */

@@ -2,6 +2,7 @@
 // bridge to extensions, the reference docs and the contract tests are derived from these rows. A hook stands here only if
 // this gateway has the thing that it is about; `absentHooks` says which known names are missing and why.
 import type { Static } from 'typebox';
+import { messageHooks } from './hooks/messages.ts';
 import { modelHooks } from './hooks/model.ts';
 import { promptHooks } from './hooks/prompt.ts';
 import type { HookSpec } from './hooks/row.ts';
@@ -13,6 +14,7 @@ export const hooks = {
   ...modelHooks,
   ...toolHooks,
   ...sessionHooks,
+  ...messageHooks,
 } satisfies Record<string, HookSpec>;
 
 export type HookName = keyof typeof hooks;
@@ -37,14 +39,12 @@ export function hookGrant(name: HookName): string {
 
 /** Names that other hosts have and this one does not: a registration is refused with the reason. */
 export const absentHooks: Readonly<Record<string, string>> = {
-  inbound_claim: 'channels have no hooks yet',
-  channel_pairing_requested: 'channels have no hooks yet',
-  message_received: 'channels have no hooks yet',
-  before_dispatch: 'channels have no hooks yet',
-  reply_dispatch: 'channels have no hooks yet',
-  reply_payload_sending: 'channels have no hooks yet',
-  message_sending: 'channels have no hooks yet',
-  message_sent: 'channels have no hooks yet',
+  inbound_claim:
+    'a conversation of a channel belongs to its session and to no plugin; `input` and `before_agent_reply` can answer in place of the agent',
+  channel_pairing_requested: 'people of a channel are not paired',
+  before_dispatch: 'a message is dispatched in one way only; `input` can handle it',
+  reply_dispatch: 'an answer is sent in one way only; `message_sending` can stop it',
+  reply_payload_sending: 'an answer goes out whole; `message_sending` can change it',
   subagent_spawned: 'there are no subagents yet',
   subagent_progress: 'there are no subagents yet',
   subagent_ended: 'there are no subagents yet',

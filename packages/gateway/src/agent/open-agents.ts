@@ -94,6 +94,7 @@ export interface AgentParts {
   readonly forPlugins: Pick<
     PluginHostOptions,
     | 'hookRegistry'
+    | 'hooks'
     | 'caller'
     | 'counts'
     | 'activity'
@@ -291,10 +292,11 @@ export function openAgents(options: AgentOptions): AgentParts {
     forPlugins: {
       hookRegistry,
       caller,
+      hooks,
       counts,
       activity,
       reservedTools: ownTools.map(({ name }) => name),
-      receive: (message) => receiveMessage(message, { store, clock, agents, composer, turns }),
+      receive: (message) => receiveMessage(message, { store, clock, agents, composer, turns, hooks }),
       workspaceOf: (sessionKey) => {
         const agent = agents.get(agentIdOf(sessionKey));
         return agent && agents.openWorkspace(agent);

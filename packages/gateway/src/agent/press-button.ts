@@ -99,6 +99,7 @@ async function tell<Mark>(open: OpenButton, request: ButtonRequest, deps: PressD
     });
   const press = { sessionKey, channel, data, callbackId: `${entryId}:${buttonId}`, held };
   const { text } = await tellOfPress(press, deps.plugins, deps.clock);
+  faultpoint('press.told');
   const said = text === undefined ? {} : { text };
   return (await deps.commit('deliveries.press', {
     key: sessionKey,

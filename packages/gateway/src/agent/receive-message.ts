@@ -2,6 +2,7 @@
 // sender of a channel is nobody who may use commands.
 import { DEFAULT_AGENT_ID, GatewayError } from '@tenon/protocol';
 import type { InboundMessage } from '../host/receive-message.ts';
+import type { HookRunner } from '../host/run-hook.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { randomId, sha256 } from '../kernel/ids.ts';
 import type { Store } from '../store/store.ts';
@@ -15,6 +16,7 @@ interface Deps {
   readonly agents: AgentBook;
   readonly composer: Composer;
   readonly turns: Pick<Turns, 'accepted'>;
+  readonly hooks: Pick<HookRunner, 'has' | 'run'>;
 }
 
 const TITLE_CHARS = 80;
@@ -22,7 +24,7 @@ const TITLE_CHARS = 80;
 /** Contract: throws only GatewayError, and what the store throws. */
 export async function receiveMessage(
   { channel, from, text, agentId = DEFAULT_AGENT_ID, messageId }: InboundMessage,
-  { store, clock, agents, composer, turns }: Deps,
+  { store, clock, agents, composer, turns, hooks }: Deps,
 ): Promise<{ sessionKey: string; runId: string; duplicate?: true }> {
   const agent = agents.get(agentId);
   if (!agent) throw new GatewayError('INVALID_REQUEST', `message/agentId: there is no agent "${agentId}"`);
@@ -47,6 +49,10 @@ export async function receiveMessage(
     return { sessionKey, runId, duplicate: true };
   }
   turns.accepted(sessionKey);
+  if (hooks.has('message_received')) {
+    const named = messageId === undefined ? {} : { messageId };
+    void hooks.run('message_received', { sessionKey, agentId, runId, channel, from, content: text, ...named });
+  }
   return { sessionKey, runId };
 }
 

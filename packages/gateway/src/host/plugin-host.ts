@@ -21,6 +21,7 @@ import type { PluginActivity } from './plugin-activity.ts';
 import type { PluginFaults } from './plugin-faults.ts';
 import type { Incident } from './plugin-incidents.ts';
 import type { Registration } from './plugin-load.ts';
+import type { HookRunner } from './run-hook.ts';
 import type { ReceiveDeps } from './receive-message.ts';
 import type { AskedPerson, PersonQuestion } from './plugin-questions.ts';
 import type { TurnSchedules } from './plugin-schedules.ts';
@@ -131,6 +132,8 @@ export interface PluginHostOptions {
   readonly metrics: Metrics;
   readonly hookRegistry: HookRegistry;
   readonly caller: PluginCaller;
+  /** Asks the plugins that take part in what is sent; without it, nobody is asked. */
+  readonly hooks?: Pick<HookRunner, 'has' | 'run'>;
   /** The one that the caller was made with. */
   readonly counts: CallCounts;
   /** The one that the caller was made with, if it was made with one. */

@@ -5,6 +5,7 @@ import { GatewayError, lateParams, limits, type Presentation } from '@tenon/prot
 import type { AttachmentOutcome, Refused } from '@tenon/plugin-sdk';
 import type { Static } from 'typebox';
 import type { Clock } from '../kernel/clock.ts';
+import { faultpoint } from '../kernel/fault.ts';
 import { cleanFileName } from '../kernel/file-name.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { AttachmentFiles } from '../store/attachment-files.ts';
@@ -12,6 +13,7 @@ import type { Store } from '../store/store.ts';
 import type { ContributionRegistry, RegisteredItem } from './contribution-registry.ts';
 import type { Deliverer } from './deliverer.ts';
 import { readFromRoots } from './file-roots.ts';
+import { gateSending, type SendingHooks } from './message-hooks.ts';
 import { barrier, refusalOf, refuse, take } from './late-call.ts';
 import type { PluginLoad } from './plugin-load.ts';
 
@@ -21,6 +23,7 @@ export interface SendDeps {
   readonly files: AttachmentFiles;
   readonly registry: ContributionRegistry;
   readonly deliverer: Deliverer;
+  readonly hooks?: SendingHooks;
   readonly home: string;
   /** The setting `attachments.roots`. */
   readonly sendRoots: readonly string[];
@@ -51,10 +54,9 @@ export function createSendAttachment(load: PluginLoad, deps: SendDeps): (given: 
 
   async function send(given: Given): Promise<AttachmentOutcome> {
     const { sessionKey, presentation } = given;
-    const text = given.text?.trim() === '' ? undefined : given.text;
-    if (!given.files && text === undefined && !presentation)
+    if (!given.files && (given.text ?? '').trim() === '' && !presentation)
       return refuse('invalid', 'attachment needs at least one of files, text and presentation');
-    const said = Buffer.byteLength(JSON.stringify({ text, presentation }));
+    const said = Buffer.byteLength(JSON.stringify({ text: given.text, presentation }));
     if (said > limits.deliveryBytes.value)
       return refuse('limit', `the text and the presentation have ${said} bytes; ${limits.deliveryBytes.value} can be sent`);
     const buttons = ownButtons(presentation?.buttons ?? [], plugin, registry);
@@ -70,6 +72,20 @@ export function createSendAttachment(load: PluginLoad, deps: SendDeps): (given: 
     // What was waited for may have taken long: the plugin may have been unloaded, or lost its right.
     const late = barrier(load, call);
     if (late) return late;
+    const gated = await gateSending(deps.hooks, {
+      sessionKey,
+      channel: route.channel,
+      to: route.to,
+      by: plugin,
+      content: given.text?.trim() === '' ? '' : (given.text ?? ''),
+      files: read.map(({ name }) => name),
+      buttons: buttons.map(({ label }) => label),
+    });
+    if ('cancelled' in gated) return refuse('unavailable', gated.cancelled);
+    const text = gated.content === '' ? undefined : gated.content;
+    if (text === undefined && read.length === 0 && !presentation) return refuse('unavailable', 'another plugin left nothing to send');
+    const tooLong = beyondChannel(channel, { ...given, text: text ?? '' }, buttons.length);
+    if (tooLong !== undefined) return refuse('limit', tooLong);
     const { record, known } = await files.keepAll(
       read.map(({ content }) => content),
       (kept) => {
@@ -92,9 +108,8 @@ export function createSendAttachment(load: PluginLoad, deps: SendDeps): (given: 
         });
       },
     );
-    const { entry } = await store.read('entries.get', { key: sessionKey, id: record.entryId });
-    const delivery = entry.type === 'custom' ? entry.data : undefined;
-    const settled = known || record.state !== 'waiting' ? record : await deliverer.attempt(record, delivery as never);
+    faultpoint('delivery.created');
+    const settled = known || record.state !== 'waiting' ? record : await deliverer.attempt(record);
     return Object.freeze({
       ok: true,
       channel: settled.channel,

@@ -3,7 +3,7 @@
 import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Finding, limits } from '@tenon/protocol';
+import { type Finding, limits, visible } from '@tenon/protocol';
 import { homeFiles, keptCopies, LOG_FOLDER } from '../home.ts';
 import type { PluginHost } from '../host/plugin-host.ts';
 import type { LogBook } from '../kernel/log.ts';
@@ -67,6 +67,16 @@ const storeChecks: Readonly<Record<string, StoreCheck>> = {
     ];
   },
   attachments: (store, _report, { home, filesHome = home }) => findingsOfFiles(store, filesHome, Date.now()),
+  deliveries: async (store) => {
+    const { troubled } = await store.read('deliveries.troubled', {});
+    if (troubled.length === 0) return [ok('deliveries', 'none is in trouble')];
+    return troubled.map(({ channel, state, count, reason }) => ({
+      check: 'deliveries',
+      severity: 'warning' as const,
+      message: visible(`${count} ${state === 'failed' ? 'could not be sent' : 'wait to be sent again'} over ${channel}: ${reason}`),
+      remedy: 'tenon call deliveries.list shows each; look at the plugin that serves the channel',
+    }));
+  },
   retention: async (store) => retentionOf(await store.read('tables.count', {})).map((message) => ok('retention', message)),
   'write-ahead log': (_, report) => {
     if (report.walBytes === undefined) return [];

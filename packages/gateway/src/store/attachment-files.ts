@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Attachment } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import { moveDurably } from '../kernel/durable-file.ts';
+import { faultpoint } from '../kernel/fault.ts';
 import { randomId } from '../kernel/ids.ts';
 import { createLanes } from '../kernel/lane.ts';
 import type { Log } from '../kernel/log.ts';
@@ -232,7 +233,10 @@ export function openAttachmentFiles({ home, store, clock, log, quotas, unusedMs 
   /** In the lanes of these digests. A file whose row was refused does not stay. */
   async function commitOrDrop<Result>(digests: readonly string[], commit: () => Promise<Result>): Promise<Result> {
     try {
-      return await commit();
+      faultpoint('attachment.placed');
+      const kept = await commit();
+      faultpoint('attachment.committed');
+      return kept;
     } catch (error) {
       const { digests: known } = await store.read('attachments.known', { digests });
       for (const sha256 of digests) if (!known.includes(sha256)) await rm(placeOf(home, sha256), { force: true });

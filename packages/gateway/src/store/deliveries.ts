@@ -109,7 +109,7 @@ export function* deliverAnswer(session: SessionRow, run: RunRow, at: number): Op
 }
 
 /** Who sends what the agent says. */
-const AGENT = 'agent';
+export const AGENT = 'agent';
 
 /** What an entry says, for a channel. */
 function deliveryIn(row: Row): Delivery {
@@ -140,6 +140,15 @@ export function* dueDeliveries(args: { at: number; limit: number }): Operation<{
     due: rows.map((row) => ({ record: toRecord(row), delivery: deliveryIn(row) })),
     ...(next?.at == null ? {} : { nextAt: next.at }),
   };
+}
+
+/** As it stands, with what it carries. */
+export function* getDelivery(args: { id: string }): Operation<{ found?: WaitingDelivery }> {
+  const row = yield* one(sql`
+    select deliveries.*, entries.body as body from deliveries
+    join entries on entries.session_id = deliveries.session_id and entries.id = deliveries.entry_id
+    where deliveries.id = ${args.id}`);
+  return row ? { found: { record: toRecord(row), delivery: deliveryIn(row) } } : {};
 }
 
 /** How an attempt went. One that is settled already stays as it is. */
@@ -174,6 +183,24 @@ export function* listDeliveries(args: {
   const rows = yield* all(sql`select * from deliveries where ${where} ord < ${before} order by ord desc limit ${args.limit + 1}`);
   const page = rows.slice(0, args.limit);
   return { deliveries: page.map(toRecord), ...(rows.length > args.limit ? { nextCursor: String(page.at(-1)?.ord) } : {}) };
+}
+
+/** Those that a channel has not taken: of each channel how many, and why the latest. */
+export function* countTroubled(_: object): Operation<{ troubled: { channel: string; state: string; count: number; reason: string }[] }> {
+  const rows = yield* all(sql`
+    select channel, state, count(*) as n, max(ord) as latest from deliveries
+    where state = 'failed' or (state = 'waiting' and attempts > 0) group by channel, state order by channel, state`);
+  const troubled = [];
+  for (const row of rows) {
+    const latest = yield* one(sql`select reason from deliveries where ord = ${row.latest as number}`);
+    troubled.push({
+      channel: row.channel as string,
+      state: row.state as string,
+      count: row.n as number,
+      reason: (latest?.reason as string | null | undefined) ?? '',
+    });
+  }
+  return { troubled };
 }
 
 export interface OpenButton {

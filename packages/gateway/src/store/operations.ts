@@ -47,7 +47,17 @@ import {
 } from './attachments.ts';
 import { appendAudit, listAudit, verifyAuditPage } from './audit.ts';
 import { finishCall, listOpenCalls, startCall } from './calls.ts';
-import { createDelivery, dueDeliveries, findButton, listDeliveries, recordPress, routeOf, settleDelivery } from './deliveries.ts';
+import {
+  countTroubled,
+  createDelivery,
+  dueDeliveries,
+  findButton,
+  getDelivery,
+  listDeliveries,
+  recordPress,
+  routeOf,
+  settleDelivery,
+} from './deliveries.ts';
 import { appendEntry, moveLeaf } from './entries.ts';
 import { forkSession, importEntries } from './entry-copies.ts';
 import { exportEntries, getEntry, lastAnswerOf, readPath, readTree } from './entry-reads.ts';
@@ -187,6 +197,8 @@ export const reads = {
   'attachments.needed': listNeeded,
   'deliveries.list': listDeliveries,
   'deliveries.due': dueDeliveries,
+  'deliveries.troubled': countTroubled,
+  'deliveries.get': getDelivery,
   'deliveries.button': findButton,
   'routes.get': routeOf,
   'actions.pending': listActions,

@@ -35,6 +35,9 @@ test('hooks that show what is said need the right to read it, those that change 
     'before_reset',
     'session_before_compact',
     'session_before_tree',
+    'message_received',
+    'message_sending',
+    'message_sent',
   ]);
   assert.deepEqual(hookNeeds('gateway_start'), ['hooks.observe:gateway_start']);
 });

@@ -33,11 +33,16 @@ const PROMPT = new Set([
 export function hookNeeds(name: HookName): readonly string[] {
   const row = hookRow(name);
   const needs = [hookGrant(name)];
-  if (Object.keys(row.event.properties).some((field) => CONVERSATION.has(field))) needs.push('conversation.read');
+  if (Object.entries(row.event.properties).some(([field, schema]) => isSaid(field, schema))) needs.push('conversation.read');
   // A field that is in both is one that the answer changes; a gate has words of its own for why it says no.
   const changes = fieldsOf(row.result).filter((field) => Object.hasOwn(row.event.properties, field));
   if (changes.some((field) => PROMPT.has(field))) needs.push('prompt.inject');
   return needs;
+}
+
+/** What a tool gave has parts; what people say and are told is text. */
+function isSaid(field: string, schema: TSchema): boolean {
+  return CONVERSATION.has(field) || (field === 'content' && (schema as { type?: unknown }).type === 'string');
 }
 
 function fieldsOf(schema: TSchema): readonly string[] {
