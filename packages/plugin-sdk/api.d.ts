@@ -1587,6 +1587,38 @@ interface HookEvents {
     receipt?: string;
     error?: string;
   };
+  /** Event of the hook cron_changed. A job was made, changed or removed, or something has become of a time that it was due. Told after the commit. */
+  cron_changed: {
+    action: 'added' | 'updated' | 'removed' | 'scheduled' | 'started' | 'finished';
+    job: {
+      id: AttachmentHandle;
+      session: JobSession;
+      schedule: Schedule;
+      state: 'active' | 'paused' | 'finished';
+      note?: string;
+      onMiss: OnMiss;
+      overlap: Overlap;
+      retry?: JobRetry;
+      delivery: 'announce' | 'none';
+      owner: string;
+      tag?: JobTag;
+      nextAt?: number;
+      createdAt: number;
+      updatedAt: number;
+    };
+    occurrence?: Occurrence;
+    sessionKey?: SessionKey;
+    agentId?: OwnerId;
+    /** up to 128 visible ASCII characters */
+    runId?: string;
+  };
+  /** Event of the hook cron_reconciled. What was due while nobody looked has been dealt with: after a start, or because the clock moved or the machine slept. */
+  cron_reconciled: {
+    reason: 'start' | 'clock';
+    missed: number;
+    due: number;
+    nextAt?: number;
+  };
 }
 
 interface HookResults {
@@ -1724,6 +1756,8 @@ interface HookResults {
     cancelReason?: string;
   };
   message_sent: undefined;
+  cron_changed: undefined;
+  cron_reconciled: undefined;
 }
 
 type Contribution<Kind extends ContributionKind> = Contributions[Kind];
@@ -1781,6 +1815,8 @@ type AttachmentRef = {
 };
 
 type ChannelId = string;
+
+type CronText = string;
 
 type Decision = 'allow-once' | 'allow-always' | 'deny';
 
@@ -1929,13 +1965,57 @@ type ImageBlock = {
   data: string;
 };
 
+type IntervalMs = number;
+
 type ItemName = string;
+
+type JobRetry = {
+  attempts: number;
+  backoffMs: number;
+};
+
+type JobSession =
+  | {
+      key: SessionKey;
+    }
+  | {
+      agentId: OwnerId;
+      fresh: true;
+    };
+
+type JobTag = string;
 
 type JsonObject = Record<string, JsonValue>;
 
 type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 
 type Message = UserMessage | AssistantMessage | ToolResultMessage;
+
+type Occurrence = {
+  jobId: AttachmentHandle;
+  dueAt: number;
+  state: 'waiting' | 'running' | 'done' | 'failed' | 'missed' | 'skipped' | 'interrupted';
+  reason?: string;
+  sessionKey?: SessionKey;
+  /** up to 128 visible ASCII characters */
+  runId?: string;
+  attempt: number;
+  manual?: true;
+  count?: number;
+  until?: number;
+  retryAt?: number;
+  startedAt?: number;
+  endedAt?: number;
+};
+
+type OnMiss =
+  | 'run'
+  | 'skip'
+  | {
+      within: IntervalMs;
+    };
+
+type Overlap = 'skip' | 'queue' | 'allow';
 
 type OwnerId = string;
 
@@ -2021,6 +2101,22 @@ type RunStream =
       data: JsonValue;
     };
 
+type Schedule =
+  | {
+      kind: 'at';
+      at: number;
+    }
+  | {
+      kind: 'every';
+      everyMs: IntervalMs;
+      anchorAt?: number;
+    }
+  | {
+      kind: 'cron';
+      cron: CronText;
+      tz?: TimeZone;
+    };
+
 type Scope = 'operator.read' | 'operator.write' | 'operator.approvals' | 'operator.pairing' | 'operator.admin';
 
 type ScopeList = Scope[];
@@ -2063,6 +2159,8 @@ type TextBlock = {
 };
 
 type ThinkingLevel = 'off' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
+
+type TimeZone = string;
 
 type ToolCallBlock = {
   type: 'toolCall';

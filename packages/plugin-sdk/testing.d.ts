@@ -129,7 +129,7 @@ export interface TestHost extends AsyncDisposable {
   /** Loads the plugin anew: `register` runs again, state stays. */
   reload(): Promise<void>;
   /** As if the gateway were stopped and started: what is durable stays, and nothing else. */
-  restart(): Promise<void>;
+  restart(down?: { readonly downMs?: number }): Promise<void>;
   close(): Promise<void>;
 }
 /** Rejects when the plugin cannot be loaded, with the reason. */
@@ -533,6 +533,7 @@ type PluginDetails = {
     reason?: string;
   }[];
   folder: string;
+  treeHash?: string;
   config: JsonObject;
   configSchema?: JsonObject;
   counts: {

@@ -5,13 +5,16 @@ import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { type HookName, hookNames, hookRow, matches } from '@tenon/protocol';
 import { createTranscripts } from '../../packages/gateway/src/agent/transcripts.ts';
+import { createScheduler } from '../../packages/gateway/src/agent/scheduler.ts';
 import { resetSession } from '../../packages/gateway/src/agent/session-life.ts';
 import type { HookHandler } from '../../packages/gateway/src/host/hook-registry.ts';
+import { createMetrics } from '../../packages/gateway/src/kernel/metrics.ts';
 import type { ScriptedStep } from '../../packages/gateway/src/model/scripted.ts';
 import { createManualClock } from '../support/clock.ts';
 import { loadConfig } from '../../packages/gateway/src/config.ts';
 import { startGateway } from '../../packages/gateway/src/gateway.ts';
 import { temporaryHome } from '../support/gateway.ts';
+import { job } from '../support/stores-jobs.ts';
 import { verifies } from '../support/verifies.ts';
 import { KEY, noteTool, openTurns, type TurnWorld, type TurnWorldOptions } from '../support/turns.ts';
 
@@ -37,6 +40,24 @@ const bash: Scenario = {
   run: (world) => world.say('!anything'),
 };
 
+/** A job that is made, and a scheduler that begins to look. */
+const schedules: Scenario = {
+  async run({ store, deps, turns }) {
+    const { clock, log, hooks } = deps;
+    const at = clock.now();
+    await store.write('sessions.create', { key: KEY, fields: {}, at });
+    await store.write('jobs.add', job('one', { session: { key: KEY } }, { nextAt: at + 3_600_000, at }));
+    const scheduler = createScheduler({
+      ...{ store, clock, log, metrics: createMetrics() },
+      accepted: (key) => turns.accepted(key),
+      reconciled: (facts) => hooks.run('cron_reconciled', facts),
+    });
+    scheduler.start();
+    await scheduler.idle();
+    await scheduler.stop();
+  },
+};
+
 /** Hooks that the reference turn does not come by. */
 const scenarios: Readonly<Partial<Record<HookName, Scenario>>> = {
   heartbeat_prompt_contribution: { options: { steps: reference }, run: (world) => world.say('Beat', { trigger: 'heartbeat' }) },
@@ -55,6 +76,8 @@ const scenarios: Readonly<Partial<Record<HookName, Scenario>>> = {
   },
   before_reset: { options: { steps: reference }, run: reset },
   session_end: { options: { steps: reference }, run: reset },
+  cron_changed: schedules,
+  cron_reconciled: schedules,
 };
 
 async function reset(world: TurnWorld): Promise<void> {

@@ -17,6 +17,7 @@ import type { TurnDeps } from '../../packages/gateway/src/agent/turn-context.ts'
 import { createPluginCaller, type PluginFailure } from '../../packages/gateway/src/host/call-plugin.ts';
 import { createHookRegistry, type HookRegistry } from '../../packages/gateway/src/host/hook-registry.ts';
 import { createHookRunner } from '../../packages/gateway/src/host/run-hook.ts';
+import { tellJobs } from '../../packages/gateway/src/agent/schedule-hooks.ts';
 import { type Clock, systemClock } from '../../packages/gateway/src/kernel/clock.ts';
 import type { Log } from '../../packages/gateway/src/kernel/log.ts';
 import { createMetrics } from '../../packages/gateway/src/kernel/metrics.ts';
@@ -158,7 +159,7 @@ export async function openTurns(options: TurnWorldOptions = {}): Promise<TurnWor
     maxActive: 64,
     runTurn: (lead, others, control) => runTurn(lead, others, turnDeps, control),
   });
-  listeners.push(approvals.committed, turns.committed);
+  listeners.push(approvals.committed, turns.committed, (batch) => tellJobs(batch, turnDeps.hooks));
 
   async function send(text: string, more: Parameters<TurnWorld['send']>[1] = {}): Promise<string> {
     const { runId = `run-${++count}`, mode = 'followup', trigger = 'user', key = KEY, options: runOptions = {} } = more;

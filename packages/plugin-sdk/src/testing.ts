@@ -126,7 +126,7 @@ export interface TestHost extends AsyncDisposable {
   /** Loads the plugin anew: `register` runs again, state stays. */
   reload(): Promise<void>;
   /** As if the gateway were stopped and started: what is durable stays, and nothing else. */
-  restart(): Promise<void>;
+  restart(down?: { readonly downMs?: number }): Promise<void>;
   close(): Promise<void>;
 }
 

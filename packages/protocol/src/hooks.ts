@@ -6,6 +6,7 @@ import { messageHooks } from './hooks/messages.ts';
 import { modelHooks } from './hooks/model.ts';
 import { promptHooks } from './hooks/prompt.ts';
 import type { HookSpec } from './hooks/row.ts';
+import { scheduleHooks } from './hooks/schedules.ts';
 import { sessionHooks } from './hooks/sessions.ts';
 import { toolHooks } from './hooks/tools.ts';
 
@@ -15,6 +16,7 @@ export const hooks = {
   ...toolHooks,
   ...sessionHooks,
   ...messageHooks,
+  ...scheduleHooks,
 } satisfies Record<string, HookSpec>;
 
 export type HookName = keyof typeof hooks;
@@ -49,8 +51,6 @@ export const absentHooks: Readonly<Record<string, string>> = {
   subagent_progress: 'there are no subagents yet',
   subagent_ended: 'there are no subagents yet',
   subagent_delivery_target: 'there are no subagents yet',
-  cron_reconciled: 'schedules have no hooks yet',
-  cron_changed: 'schedules have no hooks yet',
   skill_proposal_evaluate: 'there are no skills yet',
   skill_proposal_changed: 'there are no skills yet',
   skill_changed: 'there are no skills yet',

@@ -31,6 +31,7 @@ import { createEventFollowers, type EventFollowers } from './follow-events.ts';
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts';
 import { injectorsOf, type PluginParts, pluginTools } from './plugin-tools.ts';
 import { askPerson } from './plugin-questions.ts';
+import { tellJobs } from './schedule-hooks.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 import { receiveMessage } from './receive-message.ts';
 import { createTurnQueue, type TurnQueue } from './queue.ts';
@@ -204,7 +205,11 @@ export function openAgents(options: AgentOptions): AgentParts {
     plugins: () => plugins,
     accepted: (key) => turns.accepted(key),
   });
-  const scheduler = createScheduler({ store, clock, log, metrics, accepted: (key) => turns.accepted(key) });
+  const scheduler = createScheduler({
+    ...{ store, clock, log, metrics },
+    accepted: (key) => turns.accepted(key),
+    reconciled: (facts) => hooks.run('cron_reconciled', facts),
+  });
   const heartbeat = createHeartbeat({ store, clock, log, agents, turns, settings, home });
   const turnDeps = {
     store,
@@ -315,6 +320,7 @@ export function openAgents(options: AgentOptions): AgentParts {
       turns.committed(batch);
       trace.committed(batch);
       scheduler.committed(batch);
+      tellJobs(batch, hooks);
       heartbeat.committed(batch);
     },
     async close() {

@@ -19,6 +19,16 @@ export interface SchedulerDeps {
   readonly metrics: Metrics;
   /** Something was accepted for this session. */
   readonly accepted: (sessionKey: string) => void;
+  /** What was due while nobody looked has been dealt with. */
+  readonly reconciled?: (facts: Reconciled) => void;
+}
+
+export interface Reconciled {
+  readonly reason: 'start' | 'clock';
+  /** Times that were missed, and jobs that were due and are not any more. */
+  readonly missed: number;
+  readonly due: number;
+  readonly nextAt?: number;
 }
 
 export interface Scheduler {
@@ -37,13 +47,16 @@ const LONGEST_WAIT_MS = 60_000;
 const PER_TICK = 50;
 const AFTER_FAILURE_MS = 5_000;
 
-export function createScheduler({ store, clock, log, metrics, accepted }: SchedulerDeps): Scheduler {
+export function createScheduler({ store, clock, log, metrics, accepted, reconciled }: SchedulerDeps): Scheduler {
   const upSince = clock.now();
   let state: 'new' | 'on' | 'off' = 'new';
   let timer: Timer | undefined;
   let ticking: Promise<void> | undefined;
   /** Something was committed since the tick began to look. */
   let hasNews = false;
+  /** Since it was last told that all was dealt with. */
+  let since = { missed: 0, due: 0 };
+  let isFirst = true;
 
   function wake(): void {
     if (state !== 'on') return;
@@ -91,6 +104,7 @@ export function createScheduler({ store, clock, log, metrics, accepted }: Schedu
         if (hasNews) await new Promise((resolve) => setImmediate(resolve));
       } while (hasNews && state === 'on');
       const { at } = await store.read('jobs.nextDue', {});
+      if (!failed && !hasNews) tellReconciled(at);
       // What was committed while this was read is looked at again.
       if (failed) wait(AFTER_FAILURE_MS);
       else if (hasNews) wait(0);
@@ -99,6 +113,13 @@ export function createScheduler({ store, clock, log, metrics, accepted }: Schedu
       log.error({ error }, 'cannot look at what is due; it is looked at again soon');
       wait(AFTER_FAILURE_MS);
     }
+  }
+
+  function tellReconciled(nextAt: number | undefined): void {
+    if (state === 'on' && (isFirst || since.missed > 0))
+      reconciled?.({ reason: isFirst ? 'start' : 'clock', ...since, ...(nextAt === undefined ? {} : { nextAt }) });
+    since = { missed: 0, due: 0 };
+    isFirst = false;
   }
 
   async function begin({ job, revision }: DueJob): Promise<void> {
@@ -118,7 +139,9 @@ export function createScheduler({ store, clock, log, metrics, accepted }: Schedu
       hasNews = true;
       return;
     }
+    since.due += plan.due ? 1 : 0;
     if (plan.missed) {
+      since.missed += plan.missed.count;
       metrics.count('tenon_schedule_occurrences_total', { state: 'missed' }, plan.missed.count);
       log.warn({ jobId: job.id, name: job.name, ...plan.missed }, 'a job has missed its time');
     }

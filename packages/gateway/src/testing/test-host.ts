@@ -223,8 +223,9 @@ export async function createTestHost(plugin: PluginEntry, options: TestHostOptio
       await call('plugins.reload', { id });
       await requireLoaded();
     },
-    async restart() {
+    async restart({ downMs = 0 } = {}) {
       await gateway.close();
+      clock.advance(downMs);
       sessions.clear();
       gateway = await open();
       await requireLoaded();
