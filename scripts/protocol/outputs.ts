@@ -3,6 +3,7 @@ import { firstDifference } from './difference.ts';
 import { renderHookSchema, renderJsonSchema } from './json-schema.ts';
 import { renderReference } from './reference.ts';
 import { renderScopeMatrix } from './scope-matrix.ts';
+import { renderSep } from './sep/outputs.ts';
 import { renderSwift } from './swift.ts';
 import type { ProtocolTables } from './tables.ts';
 
@@ -16,6 +17,7 @@ const outputs = {
     ]),
   docs: (tables: ProtocolTables): Files =>
     new Map([...renderReference(tables), ['test/security/scope-matrix.json', renderScopeMatrix(tables)]]),
+  sep: (): Files => renderSep(),
   swift: (tables: ProtocolTables): Files => new Map([['packages/protocol/swift/GatewayModels.swift', renderSwift(tables)]]),
 };
 

@@ -67,6 +67,12 @@ export function isEnvName(name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name);
 }
 
+/**
+ * Folders whose children are extensions, where they have a manifest: below the home of the gateway, and below a workspace. Of two
+ * with one name, that of the workspace holds, and of two there the one that is found first.
+ */
+export const extensionFolders = { home: ['extensions'], workspace: ['.tenon/extensions', '.smooth/extensions'] } as const;
+
 export const EXTENSION_MANIFEST_FILE = 'extension.toml';
 /** Keys of package.json that hold the same as JSON, the first one that is there. */
 export const PACKAGE_JSON_KEYS = ['tenon', 'smooth'] as const;

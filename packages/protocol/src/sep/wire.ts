@@ -32,6 +32,7 @@ export {
 } from './wire-methods.ts';
 export {
   EXTENSION_MANIFEST_FILE,
+  extensionFolders,
   inheritedEnv,
   isEnvName,
   limits,
