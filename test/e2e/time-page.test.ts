@@ -14,7 +14,17 @@ import { MODEL_KEY, modelConfig } from '../support/conversation.ts';
 import { cleanEnv, type GatewayProcess, startGatewayProcess, temporaryHome, tenonBin } from '../support/gateway.ts';
 import { markupAttacks } from '../support/markup-attacks.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { accessibilityFaults, becomes, faultsInView, openContext, openSignedIn, phone, scrollsSideways, until } from '../support/page.ts';
+import {
+  accessibilityFaults,
+  becomes,
+  faultsInView,
+  openContext,
+  openSignedIn,
+  phone,
+  scrollsSideways,
+  send,
+  until,
+} from '../support/page.ts';
 import { writePlugin } from '../support/plugins.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -234,6 +244,12 @@ test('a time that was missed while the gateway was off is told first, with its c
   await missed.getByRole('button', { name: 'Run it now' }).click();
   await row(page, 'Certificates').getByText('Ran', { exact: true }).waitFor();
   await page.getByRole('region', { name: 'Missed' }).waitFor({ state: 'detached' });
+  // The last times beside one another, for whoever sees them and whoever does not.
+  const times = page.getByRole('list', { name: 'The last times, oldest first' }).getByRole('listitem');
+  await becomes(async () => (await times.allInnerTexts()).map((text) => text.trim().split(' ')[0]), ['Missed', 'Ran']);
+  assert.match(await times.first().innerText(), /^Missed .*: The gateway was not running, and it was later than/);
+  await picture(page, 'schedule-strip');
+  await becomes(() => accessibilityFaults(page), []);
   const faults = await mine.faults();
   assert.deepEqual(
     faults.filter((fault) => !/WebSocket connection/.test(fault)),
@@ -609,3 +625,56 @@ for (const colorScheme of ['light', 'dark'] as const) {
     assert.deepEqual(found, []);
   });
 }
+
+test('a reminder arrives as a card without a model; it is put off, comes after the gateway was killed, and is done once', async () => {
+  verifies('compat:C2', 'compat:C3', 'seed1:scheduled-turns');
+  const key = 'agent:main:reminded';
+  await ask('sessions.create', { key, title: 'Reminded' });
+  await ask('plugins.enable', { id: 'reminders' });
+  await using mine = await openSignedIn(opened.browser, gateway);
+  const { page } = mine;
+  await page.goto(`${gateway.url}/#/chat/${key}`);
+  await page.getByRole('heading', { level: 1, name: 'Reminded' }).waitFor();
+  const asked = server.requests.length;
+  await send(page, '/remind in 1s water the plants');
+  await page.getByText(/^water the plants \(/).waitFor();
+  const card = delivery(page, 'Reminder: water the plants');
+  await becomes(() => card.locator('.plugin-actions').getByRole('button').allInnerTexts(), ['In 10 minutes', 'In 1 hour', 'Done']);
+  await picture(page, 'reminder');
+  await becomes(() => accessibilityFaults(page), []);
+  await card.getByRole('button', { name: 'In 10 minutes' }).click();
+  await card.getByText('Pressed: In 10 minutes').waitFor();
+
+  const { port } = gateway;
+  await gateway.kill();
+  const store = new DatabaseSync(join(home, 'tenon.db'));
+  // As it would be had the gateway been off for longer than that.
+  const due = Date.now() - 120_000;
+  const moved = store
+    .prepare(`update jobs set next_at = ?, schedule = ? where session_key = ? and tag = 'snooze-1'`)
+    .run(due, JSON.stringify({ kind: 'at', at: due }), key);
+  store.close();
+  assert.equal(moved.changes, 1, 'it was put off durably');
+  gateway = await start(port);
+  await until('the page is back', async () => (await page.getByText(/Not connected|Connection lost/).count()) === 0);
+  const late = card.filter({ hasText: 'It was due' });
+  await late.getByRole('button', { name: 'Done' }).waitFor();
+  // Somebody who comes later sees it too, and it is there for everybody until it is pressed.
+  await using other = await openSignedIn(opened.browser, gateway);
+  await other.page.goto(`${gateway.url}/#/chat/${key}`);
+  const theirs = delivery(other.page, 'Reminder: water the plants').filter({ hasText: 'It was due' });
+  await theirs.getByRole('button', { name: 'Done' }).waitFor();
+  await late.getByRole('button', { name: 'Done' }).click();
+  await late.getByText('Pressed: Done').waitFor();
+  await theirs.getByText('Pressed: Done').waitFor();
+  await picture(page, 'reminder-done');
+  const { entries } = await ask('chat.history', { sessionKey: key });
+  const cards = entries.filter((entry: { customType?: string }) => entry.customType === 'delivery');
+  assert.equal(cards.length, 2);
+  await assert.rejects(ask('deliveries.press', { sessionKey: key, entryId: cards[1].id, buttonId: 'done' }), { code: 'GONE' });
+  const { reply } = await ask('commands.invoke', { sessionKey: key, text: '/remind list' });
+  assert.match(reply, /^There are no reminders\./);
+  assert.equal(server.requests.length, asked, 'no model was asked');
+  const lost = (fault: string) => !/WebSocket connection|ERR_CONNECTION/.test(fault);
+  assert.deepEqual([(await mine.faults()).filter(lost), (await other.faults()).filter(lost)], [[], []]);
+});

@@ -23,6 +23,7 @@ import {
   ownerWords,
   ownZone,
   retryWords,
+  stripWords,
   whenWords,
 } from './schedule-words.ts';
 import { type ScheduleActions, useOccurrences } from './use-schedules.ts';
@@ -95,6 +96,7 @@ export function ScheduleDetail({ job, now, actions, mayChange, onEdit }: DetailP
         </Fact>
         <Fact name="If late">A time that was missed {missWords(job.onMiss)}.</Fact>
         <Fact name="If busy">A time that comes while the one before runs {overlapWords(job.overlap)}.</Fact>
+        <Fact name="Answer">It {job.delivery === 'none' ? 'stands in the session only' : 'goes to where the session came from'}.</Fact>
         <Fact name="If it fails">It {retryWords(job.retry)}.</Fact>
         {job.tag !== undefined && (
           <Fact name="Tag">
@@ -162,29 +164,56 @@ function Occurrences({ job, now, onRun }: OccurrencesProps): ReactNode {
   const { nextAt } = job;
   const hasNext = nextAt !== undefined && job.state === 'active';
   return (
-    <ol className="occurrences">
-      {hasNext && (
-        <li data-tone="plain">
-          <Icon name="clock" />
-          <div>
-            <p className="occurrence-head">
-              <Time at={nextAt} />
-              <Pill icon="clock" tone="plain">
-                Next
-              </Pill>
-            </p>
-            <p>{fromNow(nextAt, now)}</p>
-          </div>
-        </li>
-      )}
-      {answer.value.map((occurrence, index) => (
-        <OccurrenceItem
-          key={`${occurrence.dueAt} ${occurrence.attempt}`}
-          occurrence={occurrence}
-          {...(index === 0 && onRun ? { onRun } : {})}
-        />
-      ))}
-      {!hasNext && answer.value.length === 0 && <li>It has not run yet.</li>}
+    <>
+      <Strip occurrences={answer.value} />
+      <ol className="occurrences">
+        {hasNext && (
+          <li data-tone="plain">
+            <Icon name="clock" />
+            <div>
+              <p className="occurrence-head">
+                <Time at={nextAt} />
+                <Pill icon="clock" tone="plain">
+                  Next
+                </Pill>
+              </p>
+              <p>{fromNow(nextAt, now)}</p>
+            </div>
+          </li>
+        )}
+        {answer.value.map((occurrence, index) => (
+          <OccurrenceItem
+            key={`${occurrence.dueAt} ${occurrence.attempt}`}
+            occurrence={occurrence}
+            {...(index === 0 && onRun ? { onRun } : {})}
+          />
+        ))}
+        {!hasNext && answer.value.length === 0 && <li>It has not run yet.</li>}
+      </ol>
+    </>
+  );
+}
+
+const STRIP = 10;
+
+/** How it went lately, at a glance. What a sign means stands beside it for whoever does not see it, and when it is pointed at. */
+function Strip({ occurrences }: { readonly occurrences: readonly Occurrence[] }): ReactNode {
+  if (occurrences.length < 2) return null;
+  return (
+    <ol className="occurrence-strip" aria-label="The last times, oldest first">
+      {occurrences
+        .slice(0, STRIP)
+        .toReversed()
+        .map((occurrence) => {
+          const { icon, tone } = occurrenceWords(occurrence);
+          const words = stripWords(occurrence);
+          return (
+            <li key={`${occurrence.dueAt} ${occurrence.attempt}`} data-tone={tone} title={words}>
+              <Icon name={icon} size={14} />
+              <span className="visually-hidden">{words}</span>
+            </li>
+          );
+        })}
     </ol>
   );
 }

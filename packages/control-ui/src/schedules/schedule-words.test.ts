@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { emptyFields, fieldsOf, localTime, readFields, readSchedule } from './schedule-fields.ts';
-import { causeWords, cronWords, fromNow, inOrder, lengthWords, missWords, ownerWords, whenWords } from './schedule-words.ts';
+import { causeWords, cronWords, fromNow, inOrder, lengthWords, missWords, ownerWords, stripWords, whenWords } from './schedule-words.ts';
 import type { Job } from './schedule-types.ts';
 
 const job = (more: Partial<Job> = {}): Job => ({
@@ -61,6 +61,7 @@ test('an occurrence says its cause first where it did not run, and how long and 
     'The model did not answer. Took 1 s, started 4 s late, attempt 2.',
   );
   assert.equal(causeWords({ ...at, state: 'missed', reason: 'the gateway was stopped' }), 'The gateway was stopped.');
+  assert.match(stripWords({ ...at, state: 'missed', reason: 'the gateway was stopped' }), /^Missed .*: The gateway was stopped\.$/);
   assert.equal(missWords({ within: 3_600_000 }), 'runs if it is at most 1 hour late, else it is told as missed');
 });
 

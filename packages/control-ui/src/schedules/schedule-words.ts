@@ -158,6 +158,11 @@ export function causeWords({ state, reason, dueAt, startedAt, endedAt, attempt, 
   return [cause, facts].filter(Boolean).join(' ');
 }
 
+/** All of it in one line. */
+export function stripWords(occurrence: Occurrence): string {
+  return [`${occurrenceWords(occurrence).word} ${moment(occurrence.dueAt)}`, causeWords(occurrence)].filter(Boolean).join(': ');
+}
+
 export function sentence(text: string): string {
   const trimmed = text.trim();
   if (trimmed === '') return '';
