@@ -175,7 +175,7 @@ function namedKills(): Part {
     async run({ count, seed: first, isOver, step }) {
       let kills = 0;
       for (let done = 0; done < count && !isOver(); ) {
-        kills += await killAt(points[done % points.length]!, first + done);
+        kills += await killAt(points[done % points.length]!, first + done, 'each');
         step(++done);
       }
       return `${points.length} points, ${kills} kills`;

@@ -1,17 +1,15 @@
-// kill -9 at random times and at every named point, on both engines: what was answered is there, what was not is whole or
-// absent, one key has one effect and one answer, and who watches misses nothing.
+// kill -9 at random times, on both engines: what was answered is there, what was not is whole or absent, one key has one
+// effect and one answer, and who watches misses nothing.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Session } from '@tenon/protocol';
 import { killAtRandom, openChaosWorld, seed } from '../support/chaos.ts';
 import { openLink } from '../support/chaos-link.ts';
 import { countReplies, watchSyncs } from '../support/chaos-strace.ts';
-import { faultPoints, isHandOverPoint, killAt } from '../support/fault-points.ts';
 import { SessionHistory } from '../support/ledger-model.ts';
 import { Chronicle, Observer } from '../support/ledger-observer.ts';
 import { createRandom } from '../support/random.ts';
 import { engines } from '../support/stores.ts';
-import { isTurnPoint } from '../support/turn-kills.ts';
 import { verifies } from '../support/verifies.ts';
 
 const KILLS = { sqlite: 12, postgres: 4 } as const;
@@ -24,14 +22,6 @@ for (const engine of engines) {
     t.diagnostic(`${JSON.stringify(ledger.stats)} ${ledger.answered.length} acknowledged, ${ledger.chronicle.size} events`);
     assert.ok(ledger.stats.unknown > 0, 'no kill hit a request that was under way');
     for (const observer of ledger.observers) assert.equal(observer.snapshots, 0, 'nothing was too old to be replayed');
-  });
-}
-
-// Those of a turn have stories of their own: turn-kill.test.ts.
-for (const point of faultPoints().filter((name) => !isTurnPoint(name) && !isHandOverPoint(name))) {
-  test(`killed at ${point} it starts again and nothing is lost`, async (t) => {
-    verifies('R01', 'R02', 'R15', 'foundation:faultpoints');
-    t.diagnostic(`seed ${seed}, ${await killAt(point, seed)} kills`);
   });
 }
 

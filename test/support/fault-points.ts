@@ -36,8 +36,11 @@ export function isHandOverPoint(point: string): boolean {
   return /^(press|delivery|attachment)\./.test(point);
 }
 
+/** Which of the times that a process comes by a point are taken: each one, or the first, second, fourth, eighth and so on. */
+export type Taken = 'each' | 'doubling';
+
 /** Resolves with how often the process was killed at the point; throws when a promise did not hold afterwards. */
-export type Scenario = (point: string, seed: number) => Promise<number>;
+export type Scenario = (point: string, seed: number, taken: Taken) => Promise<number>;
 
 const onEach = (scenario: (engine: Engine) => Scenario, name: string): [string, Scenario][] =>
   engines.map((engine) => [`${name} on ${engine}`, scenario(engine)]);
@@ -73,11 +76,11 @@ export function scenariosOf(point: string): readonly string[] | undefined {
 }
 
 /** Kills at the point in every scenario where it is expected, and returns how often. */
-export async function killAt(point: string, seed: number): Promise<number> {
+export async function killAt(point: string, seed: number, taken: Taken): Promise<number> {
   const names = scenariosOf(point) ?? [...scenarios.keys()];
   let kills = 0;
   for (const name of names) {
-    const reached = await scenarios.get(name)!(point, seed).catch((error: unknown) => {
+    const reached = await scenarios.get(name)!(point, seed, taken).catch((error: unknown) => {
       throw new Error(`${point} in "${name}" with seed ${seed}: ${(error as Error).message}`, { cause: error });
     });
     if (scenariosOf(point)) assert.ok(reached > 0, `"${name}" does not reach ${point}`);
@@ -108,8 +111,8 @@ function killWhileWriting(engine: Engine): Scenario {
 }
 
 function killAtFirstStart(engine: Engine): Scenario {
-  return (point, seed) =>
-    untilItPasses(async (nth) => {
+  return (point, seed, taken) =>
+    untilItPasses(taken, async (nth) => {
       await using world = await openChaosWorld(engine);
       if (await startArmed(world, point, nth)) return false;
       await checkLedger(world, new Ledger({ seed, observers: 1, writers: 1 }));
@@ -118,8 +121,8 @@ function killAtFirstStart(engine: Engine): Scenario {
 }
 
 function killInMigration(engine: Engine): Scenario {
-  return (point, seed) =>
-    untilItPasses(async (nth) => {
+  return (point, seed, taken) =>
+    untilItPasses(taken, async (nth) => {
       await using world = await openChaosWorld(engine);
       await makeFirstSchema(world);
       if (await startArmed(world, point, nth)) return false;
@@ -131,13 +134,13 @@ function killInMigration(engine: Engine): Scenario {
 }
 
 function killInBackup(engine: Engine): Scenario {
-  return async (point, seed) => {
+  return async (point, seed, taken) => {
     await using world = await openChaosWorld(engine);
     const ledger = new Ledger({ seed, observers: 1, writers: 2 });
     const gateway = await world.start();
     await writeSome(ledger, gateway, 60);
     await keepFile(gateway);
-    const kills = await untilItPasses(async (nth) => {
+    const kills = await untilItPasses(taken, async (nth) => {
       const file = join(world.home, `backup-${nth}`);
       const first = await runTenon(['backup', file, '--home', world.home], { TENON_FAULT: `${point}:${nth}` });
       if (first.signal !== 'SIGKILL') {
@@ -156,13 +159,13 @@ function killInBackup(engine: Engine): Scenario {
 }
 
 function killInRestore(engine: Engine): Scenario {
-  return async (point, seed) => {
+  return async (point, seed, taken) => {
     await using source = await openChaosWorld('sqlite');
     const saved = new Ledger({ seed, observers: 1, writers: 2 });
     const file = join(source.home, 'backup');
     const before = await writeAndStop(source, saved, 40, keepFile);
     assert.equal((await runTenon(['backup', file, '--home', source.home])).code, 0);
-    return await untilItPasses(async (nth) => {
+    return await untilItPasses(taken, async (nth) => {
       await using world = await openChaosWorld(engine);
       const present = await writeAndStop(world, new Ledger({ seed: seed + 1, observers: 1, writers: 1 }), 20);
       const restore = ['restore', file, '--yes', '--home', world.home];
@@ -188,8 +191,8 @@ function killInRestore(engine: Engine): Scenario {
   };
 }
 
-function killWhileSetting(point: string, seed: number): Promise<number> {
-  return untilItPasses(async (nth) => {
+function killWhileSetting(point: string, seed: number, taken: Taken): Promise<number> {
+  return untilItPasses(taken, async (nth) => {
     await using world = await openChaosWorld('sqlite');
     await (await world.start()).stop();
     const armed = await startArmed(world, point, nth);
@@ -230,11 +233,11 @@ function killInTurn(engine: Engine): Scenario {
   };
 }
 
-/** Arms the first call, then the second and so on, until one goes through untouched. Returns how many did not. */
-async function untilItPasses(killedAt: (nth: number) => Promise<boolean>): Promise<number> {
-  let nth = 1;
-  while (await killedAt(nth)) nth++;
-  return nth - 1;
+/** Arms the first call, then a later one and so on, until one goes through untouched. Returns how many did not. */
+async function untilItPasses(taken: Taken, killedAt: (nth: number) => Promise<boolean>): Promise<number> {
+  let kills = 0;
+  for (let nth = 1; await killedAt(nth); nth = taken === 'each' ? nth + 1 : nth * 2) kills++;
+  return kills;
 }
 
 /** Undefined when it was killed before it was ready. */
