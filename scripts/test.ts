@@ -6,9 +6,10 @@ import { once } from 'node:events';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { run } from 'node:test';
 import { dot, spec, tap } from 'node:test/reporters';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
 import { unpackBrowser } from '../test/support/browser.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 
@@ -43,6 +44,7 @@ try {
     concurrency: Math.max(2, availableParallelism()) + 1,
     timeout: 240_000,
     signal: stop.signal,
+    execArgv: ['--import', pathToFileURL(join(import.meta.dirname, '..', 'test', 'support', 'built-writer.ts')).href],
     ...(chosen['test-name-pattern'] ? { testNamePatterns: chosen['test-name-pattern'].map((pattern) => new RegExp(pattern)) } : {}),
   });
   tests.on('test:fail', ({ todo }) => {
