@@ -64,6 +64,7 @@ export const registrationItems = {
     closed,
   ),
   actions: snake(contributions.sessionAction.schema),
+  patch_actions: snake(contributions.sessionsPatchAction.schema),
   interactions: snake(contributions.interactiveHandler.schema),
   descriptors: snake(contributions.uiDescriptor.schema),
   policies: snake(contributions.toolPolicy.schema),

@@ -8,6 +8,7 @@ import { ApprovalRequest } from '../hooks/tools.ts';
 import { answerFields, lateParams } from '../late-params.ts';
 import { Count, OwnerId, RandomId, SessionKey, Timestamp } from '../names.ts';
 import { ScopeList } from '../scopes.ts';
+import { Session, sessionFields } from '../session.ts';
 import { EntryId, RunId } from '../transcript.ts';
 import { AnyObject, Anything, closed, Context, Text } from './shapes.ts';
 import { snake, type Snake } from './snake.ts';
@@ -31,17 +32,22 @@ const client = Type.Object({ scopes: ScopeList }, closed);
 
 const Injection = snake(answerFields.inject);
 
+/** What is committed together with an answer. */
+const effects = {
+  continue_agent: Optional(Type.Boolean()),
+  state_patch: Optional(
+    Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', description: 'namespace → value; null removes it' }),
+  ),
+  inject: Optional(Type.Array(Injection, { maxItems: 32 })),
+};
+
 const ActionAnswer = Type.Union([
   Type.Object(
     {
       ok: Optional(Type.Literal(true)),
       result: Optional(Anything),
       reply: Optional(Type.String({ description: 'said in the conversation' })),
-      continue_agent: Optional(Type.Boolean()),
-      state_patch: Optional(
-        Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', description: 'namespace → value; null removes it' }),
-      ),
-      inject: Optional(Type.Array(Injection, { maxItems: 32 })),
+      ...effects,
     },
     closed,
   ),
@@ -54,6 +60,20 @@ const ActionAnswer = Type.Union([
     },
     closed,
   ),
+]);
+
+const { permissions: _permissions, ...patchFields } = sessionFields;
+const PatchAnswer = Type.Union([
+  Type.Object(
+    {
+      ok: Type.Literal(true),
+      // Beside these, the slots that the extension has registered.
+      entry_patch: Optional(Type.Object(patchFields)),
+      ...effects,
+    },
+    closed,
+  ),
+  Type.Object({ ok: Type.Literal(false), error: Type.String({ minLength: 1, maxLength: 4_096 }) }, closed),
 ]);
 
 const PolicyAnswer = Type.Union([
@@ -73,6 +93,10 @@ export const seamMethods = {
   'action/execute': {
     params: Type.Object({ ...dispatched, action: ItemName, payload: Optional(Anything), run_id: Optional(RunId), client }, closed),
     result: ActionAnswer,
+  },
+  'patch_action/execute': {
+    params: Type.Object({ ...dispatched, action: ItemName, entry: snake(Session), payload: Optional(Anything), client }, closed),
+    result: PatchAnswer,
   },
   'policy/decide': {
     params: Type.Object(

@@ -134,6 +134,7 @@ export const methods = {
   log: { ...toHostNotice, summary: 'A log record.' },
 
   'action/execute': { ...dispatch('actions', 30_000, 'A button was pressed, or a program asks for an action.'), ...beyond },
+  'patch_action/execute': { ...dispatch('actions', 10_000, 'A change of a session asks it to take part.'), ...beyond },
   'policy/decide': { ...dispatch('policies', 5_000, 'Judge a tool call; a failure denies.'), tier: 'event', ...beyond },
   'interaction/press': { ...dispatch('interactions', 30_000, 'A button of a message was pressed.'), ...beyond },
   'state/get': { ...call('state', 'Read its state in a session.'), ...beyond },

@@ -112,6 +112,13 @@ export const registrations = {
   tool_facts: { summary: 'More about its tools, such as their risk.', key: 'name', group: 'tool_facts', later: false, beyond: true },
   state: { summary: 'State of its own in every session.', key: 'namespace', group: 'state', later: false, beyond: true },
   actions: { summary: 'Actions in a session.', key: 'id', group: 'actions', later: false, beyond: true },
+  patch_actions: {
+    summary: 'Actions that go with a change of a session.',
+    key: 'action',
+    group: 'actions',
+    later: false,
+    beyond: true,
+  },
   interactions: { summary: 'Buttons that it is told of.', key: 'namespace', group: 'interactions', later: false, beyond: true },
   descriptors: { summary: 'Controls in the page.', key: 'id', group: 'descriptors', later: false, beyond: true },
   policies: { summary: 'Policies over tool calls.', key: 'id', group: 'policies', later: false, beyond: true },

@@ -185,6 +185,7 @@ function furtherRegistrations() {
       { id: 'add', description: 'Add to the score.', schema: object({ by: { type: 'integer' } }) },
       { id: 'reset', description: 'Back to zero.' },
     ],
+    patch_actions: [{ action: 'shout' }],
     interactions: [{ channel: '*', namespace: 'score' }],
     descriptors: [
       {
@@ -197,7 +198,7 @@ function furtherRegistrations() {
     ],
     policies: [{ id: 'no-secrets', description: 'Nobody reads .env files; a person is asked before a push.' }],
   };
-  return Object.fromEntries(Object.entries(all).filter(([key]) => enabled[key] === true));
+  return Object.fromEntries(Object.entries(all).filter(([key]) => enabled[key === 'patch_actions' ? 'actions' : key] === true));
 }
 
 const listOf = (rows) =>
@@ -292,6 +293,10 @@ const requests = {
   'provider/oauth_refresh': ({ refresh_token }) => ({ access_token: `token-of-${refresh_token}` }),
 
   'action/execute': executeAction,
+  'patch_action/execute': ({ action, entry }) =>
+    action === 'shout'
+      ? { ok: true, entry_patch: { title: entry.title.toUpperCase() } }
+      : { ok: false, error: `unknown action: ${action}` },
   'policy/decide': decide,
   'interaction/press': async ({ context }) => ({ text: `The score is ${await addToScore(context, 1)}.` }),
 };

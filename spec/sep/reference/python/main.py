@@ -174,6 +174,7 @@ def further_registrations():
             {"id": "add", "description": "Add to the score.", "schema": schema({"by": {"type": "integer"}})},
             {"id": "reset", "description": "Back to zero."},
         ],
+        "patch_actions": [{"action": "shout"}],
         "interactions": [{"channel": "*", "namespace": "score"}],
         "descriptors": [
             {
@@ -186,7 +187,8 @@ def further_registrations():
         ],
         "policies": [{"id": "no-secrets", "description": "Nobody reads .env files; a person is asked before a push."}],
     }
-    return {key: items for key, items in every.items() if enabled.get(key) is True}
+    groups = {"patch_actions": "actions"}
+    return {key: items for key, items in every.items() if enabled.get(groups.get(key, key)) is True}
 
 
 # What the host asks.
@@ -299,6 +301,12 @@ def action_execute(params, cancelled):
     return {"ok": False, "error": "unknown action: %s" % action}
 
 
+def patch_action_execute(params, cancelled):
+    if params.get("action") == "shout":
+        return {"ok": True, "entry_patch": {"title": params["entry"]["title"].upper()}}
+    return {"ok": False, "error": "unknown action: %s" % params.get("action")}
+
+
 def policy_decide(params, cancelled):
     if any(re.search(r"(^|/)\.env$", path) for path in params.get("derived_paths", [])):
         return {"decision": "deny", "reason": ".env files are secret"}
@@ -335,6 +343,7 @@ host = Peer(
         "provider/oauth_login": oauth_login,
         "provider/oauth_refresh": oauth_refresh,
         "action/execute": action_execute,
+        "patch_action/execute": patch_action_execute,
         "policy/decide": policy_decide,
         "interaction/press": interaction_press,
     },

@@ -14,6 +14,24 @@ const command: Context = { token: 'c-1f0e', tier: 'command' };
 const event: Context = { token: 'e-77aa', tier: 'event' };
 const session = { session_key: 'agent:main:notes', agent_id: 'main' };
 const client = { scopes: ['operator.read', 'operator.write'] } satisfies SepParams<'action/execute'>['client'];
+const sessionEntry: SepParams<'patch_action/execute'>['entry'] = {
+  key: session.session_key,
+  session_id: 'ses_0123456789abcdef',
+  agent_id: 'main',
+  title: 'Notes',
+  label: null,
+  pinned: false,
+  archived: false,
+  model: null,
+  thinking: null,
+  permissions: null,
+  queue: null,
+  status: 'idle',
+  revision: 3,
+  slots: { score: 3 },
+  created_at: 1_900_000_000_000,
+  updated_at: 1_900_000_000_000,
+};
 const say = {
   name: 'say',
   description: 'Say a phrase back.',
@@ -245,6 +263,18 @@ export const examples: { readonly [Method in SepMethodName]: Examples<Method> } 
       {},
     ],
   },
+  'patch_action/execute': {
+    params: [{ context: command, ...session, action: 'rename', entry: sessionEntry, payload: { to: 'Tests' }, client }],
+    result: [
+      {
+        ok: true,
+        entry_patch: { title: 'Tests', pinned: true },
+        state_patch: { score: { n: 0 } },
+        inject: [{ text: 'It has a new name.' }],
+      },
+      { ok: false, error: 'it has that name already' },
+    ],
+  },
   'policy/decide': {
     params: [
       {
@@ -377,6 +407,7 @@ export const furtherRegistrations: SepResult<'initialize'>['registrations'] = {
       required_scopes: ['operator.write'],
     },
   ],
+  patch_actions: [{ action: 'rename', required_scopes: ['operator.write'] }],
   interactions: [{ channel: '*', namespace: 'score' }],
   descriptors: [
     {

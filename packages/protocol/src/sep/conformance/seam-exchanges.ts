@@ -1,5 +1,6 @@
 // What the reference extensions do beyond SEP, with a host that has enabled it.
 import type { SepGroup } from '../wire.ts';
+import { examples } from './examples.ts';
 import { answer, asked, command, event, refusal, request, result, type Exchange } from './exchange.ts';
 
 const groups: readonly SepGroup[] = [
@@ -8,6 +9,7 @@ const groups: readonly SepGroup[] = [
 ];
 const session = { session_key: 'agent:main:notes', agent_id: 'main' };
 const client = { scopes: ['operator.write'] };
+const { entry } = examples['patch_action/execute'].params[0]!;
 const act = (id: number, action: string, payload?: unknown) =>
   request(id, 'action/execute', { context: command, ...session, action, client, ...(payload === undefined ? {} : { payload }) });
 const judge = (id: number, tool: string, args: object, paths: readonly string[] = []) =>
@@ -34,6 +36,7 @@ export const seamExchanges: readonly Exchange[] = [
           tool_facts: [{ name: 'say', risk: 'read' }],
           state: [{ namespace: 'score', project: '' }],
           actions: [{ id: 'add' }, { id: 'reset' }],
+          patch_actions: [{ action: 'shout' }],
           interactions: [{ channel: '*', namespace: 'score' }],
           descriptors: [{ id: 'score', surface: 'session' }],
           policies: [{ id: 'no-secrets' }],
@@ -71,6 +74,18 @@ export const seamExchanges: readonly Exchange[] = [
       result(72, { ok: true, reply: 'Back to zero.', state_patch: { score: null }, inject: [{ text: 'The score was reset.' }] }),
       act(73, 'no_such_action'),
       result(73, { ok: false, error: 'unknown action: no_such_action' }),
+    ],
+  },
+  {
+    name: 'seam-patch-action',
+    summary: 'An action that goes with a change of a session says what else is to be changed.',
+    of,
+    groups,
+    steps: [
+      request(84, 'patch_action/execute', { context: command, ...session, action: 'shout', entry, client }),
+      result(84, { ok: true, entry_patch: { title: 'NOTES' } }),
+      request(85, 'patch_action/execute', { context: command, ...session, action: 'no_such_action', entry, client }),
+      result(85, { ok: false, error: 'unknown action: no_such_action' }),
     ],
   },
   {
