@@ -33,6 +33,7 @@ export interface ConformanceReport {
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
   const { timeoutMs = STEP_MS, onStep } = options;
   const all: Subject[] = [];
+  const main: Subject[] = [];
   let current: Subject | undefined;
 
   const fresh = () => {
@@ -43,10 +44,12 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const deps: StepDeps = {
     timeoutMs,
     fresh,
-    subjects: () => all,
+    subjects: () => main,
     async subject() {
       if (current && (await hasEnded(current))) current = undefined;
-      current ??= fresh();
+      if (current) return current;
+      current = fresh();
+      main.push(current);
       return current;
     },
   };

@@ -112,6 +112,7 @@ const commands = {
   learn: {
     description: 'Learn a tool, and use only that one and say.',
     async execute({ args: name }) {
+      if (name === '') return 'learn what?';
       learned.add(name);
       host.notify('registry/update', { tools: [{ name, description: `Says ${name}.`, parameters: object({}) }] });
       const { active } = await host.call('tools/set_active', { tools: ['say', name] });

@@ -121,6 +121,8 @@ def show(args, context):
 
 
 def learn(name, context):
+    if name == "":
+        return "learn what?"
     learned.add(name)
     host.notify("registry/update", {"tools": [{"name": name, "description": "Says %s." % name, "parameters": schema({})}]})
     active = host.call("tools/set_active", {"tools": ["say", name]})["active"]
