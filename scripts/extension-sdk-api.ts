@@ -2,8 +2,21 @@
 // what would be written.
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import * as wire from '../packages/protocol/src/sep/wire.ts';
-import { renderEntry, type EntryText, type TableNames } from './extension-sdk/api-text.ts';
+import { registrationItems, shapesOf } from '../packages/protocol/src/sep/index.ts';
+import {
+  errors,
+  eventNames,
+  hookNames,
+  methodNames,
+  methodRow,
+  modes,
+  registrationKeys,
+  registrations,
+  uiKinds,
+} from '../packages/protocol/src/sep/wire.ts';
+import { renderEntry, type EntryText, type TableTexts } from './extension-sdk/api-text.ts';
+import { comment, typeText } from './plugin-sdk/type-text.ts';
+import type { JsonSchema } from './protocol/json-schema.ts';
 import { keepTexts } from './protocol/keep-texts.ts';
 
 const folder = join(import.meta.dirname, '..', 'packages', 'extension-sdk');
@@ -13,14 +26,34 @@ const filesIn = (pattern: string) =>
 /** What is read first; the other files follow. */
 const first = ['extension', 'api', 'definitions', 'on', 'ui', 'render', 'session', 'programs', 'host'].map((name) => `${name}.ts`);
 
-const tables: TableNames = {
-  SepErrorName: Object.keys(wire.errors),
-  SepEventName: wire.eventNames,
-  SepHookName: wire.hookNames,
-  SepMethodName: wire.methodNames,
-  SepMode: wire.modes,
-  SepUiKind: wire.uiKinds,
+const oneOf = (name: string, values: readonly string[]) => `type ${name} = ${values.map((each) => `'${each}'`).join(' | ')};`;
+// What has a name of its own elsewhere is data to an extension.
+const shape = (schema: object) => typeText(schema as JsonSchema, () => {});
+const fields = (name: string, lines: readonly string[]) => `interface ${name} {\n${lines.join('\n')}\n}`;
+
+const tables: TableTexts = {
+  SepErrorName: oneOf('SepErrorName', Object.keys(errors)),
+  SepEventName: oneOf('SepEventName', eventNames),
+  SepHookName: oneOf('SepHookName', hookNames),
+  SepMethodName: oneOf('SepMethodName', methodNames),
+  SepMode: oneOf('SepMode', modes),
+  SepUiKind: oneOf('SepUiKind', uiKinds),
+  SeamCalls: seamTable('SeamCalls', 'to-host'),
+  SeamRequests: seamTable('SeamRequests', 'to-extension'),
+  SeamItems: fields(
+    'SeamItems',
+    registrationKeys.filter((key) => 'beyond' in registrations[key]).map((key) => `${key}: ${shape(registrationItems[key])};`),
+  ),
 };
+
+function seamTable(name: string, direction: string): string {
+  const own = methodNames.filter((method) => methodRow(method).beyond && methodRow(method).direction === direction);
+  const lines = own.map((method) => {
+    const { params, result } = shapesOf(method);
+    return `${comment(methodRow(method).summary)}'${method}': { readonly params: ${shape(params)}; readonly result: ${shape(result!)} };`;
+  });
+  return fields(name, lines);
+}
 
 /** The committed texts, and what each is made of. */
 export const entryTexts: Readonly<Record<string, EntryText>> = {

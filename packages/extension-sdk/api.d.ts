@@ -40,7 +40,7 @@ export interface CustomMessage {
   readonly details?: unknown;
 }
 
-export interface ExtensionApi {
+export interface ExtensionApi extends Seams {
   /** What the extension says of itself; the host goes by the name of its manifest. */
   name: string;
   version: string;
@@ -755,6 +755,561 @@ export declare class RpcError extends Error {
     message: string;
     data?: unknown;
   };
+}
+
+export interface SeamCalls {
+  /** Keep a value of its own if the one there is the expected one. */
+  'kv/compare_and_set': {
+    readonly params: {
+      key: string;
+      expected: unknown;
+      value: unknown;
+    };
+    readonly result: {
+      swapped: boolean;
+      value: unknown;
+    };
+  };
+  /** Read its state in a session. */
+  'state/get': {
+    readonly params: {
+      context?: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+      namespace: string;
+    };
+    readonly result: {
+      value: unknown;
+      revision: number;
+    };
+  };
+  /** Set or remove its state in a session. */
+  'state/patch': {
+    readonly params: {
+      context?: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+      namespace: string;
+      value: unknown;
+      if_revision?: number;
+    };
+    readonly result: {
+      revision: number;
+    };
+  };
+  /** The sessions that have a state of it. */
+  'state/list': {
+    readonly params: {
+      /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+      namespace: string;
+    };
+    readonly result: {
+      sessions: {
+        /** agent:<agentId>:<name>, such as agent:main:notes */
+        session_key: string;
+        value: unknown;
+        revision: number;
+      }[];
+    };
+  };
+  /** Tell the agent something in the next turn, once. */
+  'injection/enqueue': {
+    readonly params: {
+      context?: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      text: string;
+      idempotency_key?: string;
+      placement?: 'prepend_context' | 'append_context';
+      ttl_ms?: number;
+      priority?: number;
+      metadata?: unknown;
+    };
+    readonly result: {
+      id: string;
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key: string;
+    };
+  };
+  /** Start a turn without a message. */
+  'turn/continue': {
+    readonly params: {
+      context?: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      force?: boolean;
+    };
+    readonly result: {
+      /** up to 128 visible ASCII characters */
+      run_id?: string;
+    };
+  };
+  /** Start a turn at a later time, or again and again. */
+  'schedule/turn': {
+    readonly params: {
+      context?: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      message: string;
+      at?: string | number;
+      delay_ms?: number;
+      /** five fields: minute, hour, day of the month, month, day of the week */
+      cron?: string;
+      /** the name of a time zone, such as Europe/Berlin */
+      tz?: string;
+      /** up to 128 characters without a colon */
+      tag?: string;
+      name?: string;
+      delete_after_run?: boolean;
+      delivery_mode?: 'none' | 'announce';
+    };
+    readonly result: {
+      /** an id of 16 to 64 letters, digits, - and _ */
+      id: string;
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key: string;
+      next_at: number;
+    };
+  };
+  /** Take back turns that it has scheduled. */
+  'schedule/remove': {
+    readonly params: {
+      context?: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** up to 128 characters without a colon */
+      tag: string;
+    };
+    readonly result: {
+      removed: number;
+    };
+  };
+  /** Send files, text and buttons to where the session came from. */
+  'attachment/send': {
+    readonly params: {
+      context?: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      files?: {
+        path: string;
+        name?: string;
+      }[];
+      text?: string;
+      presentation?: {
+        title: string;
+        tone?: 'plain' | 'ok' | 'warn' | 'bad' | 'busy';
+        blocks?: {
+          kind: 'markdown' | 'key-value' | 'list' | 'table' | 'progress' | 'status' | 'diff';
+          label?: string;
+          text?: string;
+          value?: unknown;
+        }[];
+        buttons?: {
+          /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+          id: string;
+          label: string;
+          style?: 'primary' | 'normal' | 'danger';
+          action:
+            | {
+                /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+                plugin_id?: string;
+                /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+                action_id: string;
+                payload?: unknown;
+              }
+            | {
+                data: string;
+              };
+        }[];
+      };
+      max_bytes?: number;
+      channel_hints?: {
+        force_document_mime?: string;
+      };
+      idempotency_key?: string;
+    };
+    readonly result: {
+      channel: string;
+      delivered_to: string;
+      count: number;
+      /** an id of 16 to 64 letters, digits, - and _ */
+      delivery_id: string;
+      /** an id of 4 to 64 letters, digits, - and _ */
+      entry_id: string;
+      state: 'sent' | 'waiting' | 'failed';
+    };
+  };
+  /** Ask the operator, and wait for the answer. */
+  'approval/request': {
+    readonly params: {
+      context?: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      title: string;
+      description: string;
+      allowed_decisions?: ('allow-once' | 'allow-always' | 'deny')[];
+      timeout_ms?: number;
+      idempotency_key?: string;
+    };
+    readonly result: {
+      decision: 'allow-once' | 'allow-always' | 'deny';
+      by: 'person' | 'rule' | 'timeout';
+    };
+  };
+  /** Tell people that they are needed. */
+  'action_required/notify': {
+    readonly params: {
+      context?: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      title: string;
+      actions?: {
+        label: string;
+        /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+        action_id: string;
+      }[];
+      idempotency_key?: string;
+    };
+    readonly result: {
+      /** an id of 16 to 64 letters, digits, - and _ */
+      id: string;
+    };
+  };
+  /** They are not needed any more. */
+  'action_required/withdraw': {
+    readonly params: {
+      context?: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** an id of 16 to 64 letters, digits, - and _ */
+      id?: string;
+    };
+    readonly result: {
+      withdrawn: number;
+    };
+  };
+}
+
+export interface SeamRequests {
+  /** A button was pressed, or a program asks for an action. */
+  'action/execute': {
+    readonly params: {
+      context: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id: string;
+      /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+      action: string;
+      payload?: unknown;
+      /** up to 128 visible ASCII characters */
+      run_id?: string;
+      client: {
+        scopes: ('operator.read' | 'operator.write' | 'operator.approvals' | 'operator.pairing' | 'operator.admin')[];
+      };
+    };
+    readonly result:
+      | {
+          ok?: true;
+          result?: unknown;
+          /** said in the conversation */
+          reply?: string;
+          continue_agent?: boolean;
+          /** namespace → value; null removes it */
+          state_patch?: object;
+          inject?: {
+            text: string;
+            idempotency_key?: string;
+            placement?: 'prepend_context' | 'append_context';
+            ttl_ms?: number;
+            priority?: number;
+            metadata?: unknown;
+          }[];
+        }
+      | {
+          ok: false;
+          error: string;
+          code?: string;
+          details?: unknown;
+        };
+  };
+  /** Judge a tool call; a failure denies. */
+  'policy/decide': {
+    readonly params: {
+      context: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id: string;
+      /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+      policy: string;
+      tool: string;
+      arguments: object;
+      call_id: string;
+      /** up to 128 visible ASCII characters */
+      run_id: string;
+      risk: 'read' | 'write' | 'network' | 'exec';
+      workspace_dir: string;
+      derived_paths?: string[];
+      command_words?: string[];
+      hosts?: string[];
+    };
+    readonly result:
+      | {
+          decision: 'allow';
+          arguments?: object;
+        }
+      | {
+          decision: 'deny';
+          reason?: string;
+        }
+      | {
+          decision: 'ask';
+          approval: {
+            title: string;
+            description: string;
+            detail?: string;
+            severity?: 'info' | 'warning' | 'critical';
+            allowed_decisions?: ('allow-once' | 'allow-always' | 'deny')[];
+            timeout_ms?: number;
+          };
+          arguments?: object;
+        };
+  };
+  /** A button of a message was pressed. */
+  'interaction/press': {
+    readonly params: {
+      context: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id: string;
+      channel: string;
+      namespace: string;
+      payload: string;
+      callback_id?: string;
+      client: {
+        scopes: ('operator.read' | 'operator.write' | 'operator.approvals' | 'operator.pairing' | 'operator.admin')[];
+      };
+    };
+    readonly result: {
+      text?: string;
+    };
+  };
+}
+
+export interface SeamItems {
+  tool_facts: {
+    /** up to 64 letters, digits, - and _, the first a letter */
+    name: string;
+    label?: string;
+    risk?: 'read' | 'write' | 'network' | 'exec';
+    tags?: string[];
+    idempotent?: boolean;
+    parallel_safe?: boolean;
+    optional?: boolean;
+  };
+  state: {
+    /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+    namespace: string;
+    description: string;
+    /** up to 64 letters, digits and _, the first a letter */
+    session_entry_slot_key?: string;
+    /** a JSON pointer into the value: what clients see of it; without one they see nothing */
+    project?: string;
+  };
+  actions: {
+    /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+    id: string;
+    description?: string;
+    schema?: unknown;
+    required_scopes?: ('operator.read' | 'operator.write' | 'operator.approvals' | 'operator.pairing' | 'operator.admin')[];
+  };
+  interactions: {
+    channel: '*' | string;
+    /** up to 64 letters, digits, ., _ and - */
+    namespace: string;
+  };
+  descriptors: {
+    /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+    id: string;
+    label: string;
+    surface: 'session' | 'chat-message' | 'chat-input-bar' | 'chat-input-toolbar-chip' | 'status' | 'settings';
+    description?: string;
+    priority?: number;
+    active_when?: {
+      /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+      namespace: string;
+      /** a JSON pointer, such as /items/0 */
+      path?: string;
+      equals?: unknown;
+    };
+    view?: {
+      kind: 'markdown' | 'key-value' | 'list' | 'table' | 'progress' | 'status' | 'diff';
+      label?: string;
+      text?: string;
+      from?: {
+        /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+        namespace: string;
+        /** a JSON pointer, such as /items/0 */
+        path?: string;
+      };
+      item_action?: {
+        label: string;
+        /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+        action_id: string;
+        fields: string[];
+      };
+      when?: {
+        /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+        namespace: string;
+        /** a JSON pointer, such as /items/0 */
+        path?: string;
+        equals?: unknown;
+      };
+    }[];
+    actions?: {
+      label: string;
+      style?: 'primary' | 'normal' | 'danger';
+      /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+      action_id?: string;
+      command?: string;
+      payload?: unknown;
+      payload_from?: {
+        /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+        namespace: string;
+        /** a JSON pointer, such as /items/0 */
+        path?: string;
+      };
+      ask?: boolean;
+      when?: {
+        /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+        namespace: string;
+        /** a JSON pointer, such as /items/0 */
+        path?: string;
+        equals?: unknown;
+      };
+    }[];
+    options?: {
+      label: string;
+      when?: {
+        /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+        namespace: string;
+        /** a JSON pointer, such as /items/0 */
+        path?: string;
+        equals?: unknown;
+      };
+      action: {
+        /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+        action_id?: string;
+        command?: string;
+        payload?: unknown;
+        payload_from?: {
+          /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+          namespace: string;
+          /** a JSON pointer, such as /items/0 */
+          path?: string;
+        };
+      };
+    }[];
+    composer?: {
+      mode: 'normal' | 'confirm' | 'disabled';
+      reason: string;
+    };
+    required_scopes?: ('operator.read' | 'operator.write' | 'operator.approvals' | 'operator.pairing' | 'operator.admin')[];
+  };
+  policies: {
+    /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+    id: string;
+    description: string;
+    matcher?: string[];
+  };
+}
+
+export type SeamHandler<Name extends keyof SeamRequests> = (
+  request: SeamRequests[Name]['params'],
+  context: CallContext,
+) => SeamRequests[Name]['result'] | Promise<SeamRequests[Name]['result']>;
+
+export interface Seams {
+  /** The session is that of the call in which it is used, unless `session_key` names another. */
+  call<Name extends keyof SeamCalls>(method: Name, params: SeamCalls[Name]['params']): Promise<SeamCalls[Name]['result']>;
+  /** More about a tool, such as its risk. */
+  registerToolFacts(facts: SeamItems['tool_facts']): void;
+  registerState(state: SeamItems['state']): void;
+  registerDescriptor(descriptor: SeamItems['descriptors']): void;
+  /** What the handler throws is an answer that is not ok. */
+  registerAction(action: SeamItems['actions'], handler: SeamHandler<'action/execute'>): void;
+  registerInteraction(interaction: SeamItems['interactions'], handler: SeamHandler<'interaction/press'>): void;
+  /** A handler that fails denies the call. */
+  registerPolicy(policy: SeamItems['policies'], handler: SeamHandler<'policy/decide'>): void;
 }
 
 export interface TransportEvents {

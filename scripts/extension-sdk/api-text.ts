@@ -12,15 +12,15 @@ export interface EntryText {
   readonly others?: Readonly<Record<string, string>>;
 }
 
-/** Names of the protocol's tables → what they can be. */
-export type TableNames = Readonly<Record<string, readonly string[]>>;
+/** Types that are made of the protocol's tables, by name, written out. */
+export type TableTexts = Readonly<Record<string, string>>;
 
 interface Declaration {
   readonly name: string;
   readonly text: string;
 }
 
-export function renderEntry(folder: string, { module, entry, files, others = {} }: EntryText, tables: TableNames): string {
+export function renderEntry(folder: string, { module, entry, files, others = {} }: EntryText, tables: TableTexts): string {
   const texts = declarationsOf(folder, [entry, ...files]);
   const exported = [...texts.get(entry)!.matchAll(/^export (?:type )?\{([^}]*)\} from/gm)].flatMap(([, list]) => namesIn(list!));
   const declared = new Map<string, Declaration[]>();
@@ -31,8 +31,7 @@ export function renderEntry(folder: string, { module, entry, files, others = {} 
       for (const name of list!.split(',')) noteImport(imported, name.trim(), from!, others);
     }
   }
-  for (const [name, values] of Object.entries(tables))
-    declared.set(name, [{ name, text: `type ${name} = ${values.map((each) => `'${each}'`).join(' | ')};` }]);
+  for (const [name, text] of Object.entries(tables)) declared.set(name, [{ name, text }]);
 
   const kept = reachable(exported, declared);
   const missing = exported.find((name) => !declared.has(name));

@@ -19,6 +19,7 @@ import type { ToolParameters } from './parameters.ts';
 import type { ProgramRuns } from './programs.ts';
 import type { RenderBlock } from './render.ts';
 import type { DeliverAs, KeyValues, SessionFacade } from './session.ts';
+import type { Seams } from './seams.ts';
 import type { Ui } from './ui.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -43,7 +44,7 @@ export interface CustomMessage {
   readonly details?: unknown;
 }
 
-export interface ExtensionApi {
+export interface ExtensionApi extends Seams {
   /** What the extension says of itself; the host goes by the name of its manifest. */
   name: string;
   version: string;

@@ -5,8 +5,9 @@ import { currentContext, type CallDeps } from './call.ts';
 import type { CommandDefinition, FlagDefinition, PiCommandOptions, ProviderDefinition, ShortcutDefinition } from './definitions.ts';
 import type { EventHandler, HookHandler } from './on.ts';
 import { createProgramRuns } from './programs.ts';
-import { type AnyTool, isHook, type Registry } from './registry.ts';
+import { type AnySeamHandler, type AnyTool, isHook, type Registry } from './registry.ts';
 import { messageOf, RpcError } from './rpc-error.ts';
+import type { SeamCalls } from './seams.ts';
 import { createKeyValues, createSession } from './session.ts';
 import { createUi } from './ui.ts';
 import { errorCode } from './wire.ts';
@@ -104,6 +105,17 @@ export function createApi(deps: ApiDeps): ExtensionApi {
     },
     setActiveTools: async (names) => (await ask<{ active: readonly string[] }>('tools/set_active', { tools: names })).active,
     onShutdown: deps.onShutdown,
+
+    call(method: keyof SeamCalls, params: Readonly<Record<string, unknown>>) {
+      const isPlaced = method === 'state/list' || method === 'kv/compare_and_set' || 'session_key' in params || 'context' in params;
+      return ask(method, isPlaced ? params : { ...params, context: currentContext() }) as Promise<never>;
+    },
+    registerToolFacts: (facts) => registry.addSeam('tool_facts', facts),
+    registerState: (state) => registry.addSeam('state', state),
+    registerDescriptor: (descriptor) => registry.addSeam('descriptors', descriptor),
+    registerAction: (action, handler) => registry.addSeam('actions', action, handler as AnySeamHandler),
+    registerInteraction: (interaction, handler) => registry.addSeam('interactions', interaction, handler as AnySeamHandler),
+    registerPolicy: (policy, handler) => registry.addSeam('policies', policy, handler as AnySeamHandler),
   } satisfies ExtensionApi as ExtensionApi;
 }
 

@@ -12,6 +12,7 @@ import { parseArguments } from './parameters.ts';
 import type { IncomingCall, Params, Peer } from './peer.ts';
 import type { AnyTool, Registry } from './registry.ts';
 import { messageOf, RpcError } from './rpc-error.ts';
+import type { SeamItems } from './seams.ts';
 import { errorCode } from './wire.ts';
 
 export interface DispatchDeps extends CallDeps {
@@ -88,7 +89,23 @@ export function createDispatch(deps: DispatchDeps) {
       const token = typeof params.refresh_token === 'string' ? params.refresh_token : undefined;
       return credentials(await within(given.context, () => oauthRefresh(token, given)));
     },
+    'action/execute': async (params, incoming) => {
+      try {
+        return await runSeam('actions', params.action, params, incoming);
+      } catch (thrown) {
+        return { ok: false, error: messageOf(thrown) || 'The action failed' };
+      }
+    },
+    'interaction/press': (params, incoming) => runSeam('interactions', params.namespace, params, incoming),
+    'policy/decide': (params, incoming) => runSeam('policies', params.policy, params, incoming),
   };
+
+  function runSeam(kind: keyof SeamItems, key: unknown, params: Params, incoming: IncomingCall): unknown {
+    const handler = registry.seams.get(kind)?.get(String(key));
+    if (!handler) throw new RpcError(errorCode.InvalidParams, `There is no "${String(key)}" among the ${kind}`);
+    const given = new Call(readContext(params.context), incoming, deps);
+    return within(given.context, () => handler(params, given));
+  }
 
   function providerOf(name: unknown): ProviderDefinition {
     const found = registry.providers.get(String(name));

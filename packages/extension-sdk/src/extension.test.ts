@@ -619,6 +619,82 @@ test('what is registered later is told in one update; what hosts take at the sta
   assert.deepEqual(await host.callTool('new', { text: '' }), { content: 'new' });
 });
 
+const beyond = {
+  capabilities_enabled: {
+    state: true,
+    actions: true,
+    policies: true,
+    interactions: true,
+    descriptors: true,
+    tool_facts: true,
+    injections: true,
+  },
+};
+
+const withSeams: Setup = (extension) => {
+  extension.registerState({ namespace: 'score', description: 'How many.' });
+  extension.registerDescriptor({ id: 'panel', surface: 'session', label: 'Score' });
+  extension.registerAction({ id: 'add' }, async ({ payload, session_key }) => {
+    if (payload === 'fail') throw new Error('cannot');
+    const { revision } = await extension.call('state/get', { namespace: 'score' });
+    await extension.call('state/patch', { namespace: 'score', value: payload, if_revision: revision });
+    await extension.call('injection/enqueue', { session_key, text: 'The score has changed.' });
+    return { ok: true, result: payload };
+  });
+  extension.registerInteraction({ namespace: 'score', channel: 'chat' }, ({ payload }) => ({ text: payload }));
+  extension.registerPolicy({ id: 'strict', description: 'No rm.' }, ({ tool }) =>
+    tool === 'rm' ? { decision: 'deny', reason: 'never' } : { decision: 'allow' },
+  );
+};
+
+test("Tenon's seams are registered, called and answered where the host has them", async (t) => {
+  const host = hosted(t, withSeams, {
+    initialize: beyond,
+    answers: {
+      'state/get': () => ({ value: null, revision: 3 }),
+      'state/patch': () => ({ revision: 4 }),
+      'injection/enqueue': () => ({ id: 'i', session_key: 'agent:main:main' }),
+    },
+  });
+  const { registrations } = await host.initialize();
+  assert.deepEqual(registrations?.state, [{ namespace: 'score', description: 'How many.' }]);
+  assert.deepEqual(Object.keys(registrations ?? {}).sort(), [
+    'actions',
+    'descriptors',
+    'interactions',
+    'policies',
+    'state',
+    'subscriptions',
+    'tools',
+  ]);
+  const place = { session_key: 'agent:main:main', agent_id: 'main' };
+  const client = { scopes: ['operator.write'] };
+  assert.deepEqual(await host.dispatch('action/execute', { ...place, client, action: 'add', payload: 5 }), { ok: true, result: 5 });
+  assert.deepEqual(await host.dispatch('action/execute', { ...place, client, action: 'add', payload: 'fail' }), {
+    ok: false,
+    error: 'cannot',
+  });
+  const { context, ...patch } = host.paramsOf('state/patch')[0]!;
+  assert.deepEqual(patch, { namespace: 'score', value: 5, if_revision: 3 });
+  assert.ok(context);
+  assert.deepEqual(host.paramsOf('injection/enqueue'), [{ session_key: 'agent:main:main', text: 'The score has changed.' }]);
+  const decide = { ...place, policy: 'strict', arguments: {}, call_id: 'c', run_id: 'r', risk: 'exec', workspace_dir: '/' };
+  assert.deepEqual(await host.dispatch('policy/decide', { ...decide, tool: 'rm' }), { decision: 'deny', reason: 'never' });
+  await assert.rejects(host.dispatch('policy/decide', { ...decide, tool: 'rm', policy: 'none' }), { code: errorCode.InvalidParams });
+  assert.deepEqual(await host.dispatch('interaction/press', { ...place, client, channel: 'chat', namespace: 'score', payload: 'p' }), {
+    text: 'p',
+  });
+});
+
+test("a host without Tenon's seams is not told of them, and refuses calls of them", async (t) => {
+  const host = hosted(t, (extension) => {
+    withSeams(extension);
+    extension.registerCommand('state', { handler: async () => JSON.stringify(await extension.call('state/list', { namespace: 'score' })) });
+  });
+  assert.deepEqual(Object.keys((await host.initialize()).registrations ?? {}).sort(), ['commands', 'subscriptions', 'tools']);
+  await assert.rejects(host.runCommand('state'), { code: errorCode.MethodNotFound });
+});
+
 test('shutdown runs what the author wants done, is answered, and ends the connection', async (t) => {
   const done: string[] = [];
   const host = hosted(t, (extension) => {

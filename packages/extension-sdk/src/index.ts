@@ -36,6 +36,7 @@ export { Peer, type FrameId, type IncomingCall, type Params, type PeerHandlers, 
 export type { ExecOptions, ExecResult, ProgramRuns } from './programs.ts';
 export { render, type RenderBlock } from './render.ts';
 export { RpcError } from './rpc-error.ts';
+export type { SeamCalls, SeamHandler, SeamItems, SeamRequests, Seams } from './seams.ts';
 export type { DeliverAs, KeyValues, SessionFacade } from './session.ts';
 export { linkedPair, stdioTransport, type StdioOptions, type Transport, type TransportEvents } from './transport.ts';
 export type { DialogOptions, Ui } from './ui.ts';

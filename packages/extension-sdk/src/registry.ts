@@ -2,6 +2,7 @@
 // registered once; later on some kinds can be added and replaced, as the protocol says.
 import { hookNames, registrations as kinds, type SepHookName, type SepRegistrationKey } from '@tenon/protocol/sep/wire';
 import type {
+  CallContext,
   CommandDefinition,
   FlagDefinition,
   PiToolDefinition,
@@ -13,11 +14,16 @@ import { withoutUndefined } from './host.ts';
 import type { EventHandler, HookHandler } from './on.ts';
 import { toJsonSchema } from './parameters.ts';
 import type { RenderBlock } from './render.ts';
+import type { SeamItems } from './seams.ts';
 
 export type AnyTool = ToolDefinition | PiToolDefinition;
 type WireItem = Readonly<Record<string, unknown>> | string;
 
+export type AnySeamHandler = (request: Readonly<Record<string, unknown>>, context: CallContext) => unknown;
+
 export class Registry {
+  /** Kind → key → handler. */
+  readonly seams = new Map<keyof SeamItems, Map<string, AnySeamHandler>>();
   readonly tools = new Map<string, AnyTool>();
   readonly commands = new Map<string, CommandDefinition>();
   readonly providers = new Map<string, ProviderDefinition>();
@@ -70,6 +76,12 @@ export class Registry {
       }),
     );
     this.providers.set(name, provider);
+  }
+
+  addSeam<Kind extends keyof SeamItems>(kind: Kind, item: SeamItems[Kind], handler?: AnySeamHandler): void {
+    const key = String((item as Readonly<Record<string, unknown>>)[kinds[kind].key]);
+    this.#add(kind, key, item as Readonly<Record<string, unknown>>);
+    if (handler) entry(this.seams, kind).set(key, handler);
   }
 
   addMessageRenderer(tag: string, template: RenderBlock): void {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -125,3 +126,20 @@ test('an extension that breaks rules fails the steps that show them, and is star
   assert.match(failed[4]!, /a line that is not JSON: working on it/);
   assert.match(failed.at(-1)!, /It ended with 3/);
 });
+
+const reference = join(import.meta.dirname, '..', '..', '..', '..', 'spec', 'sep', 'reference');
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+for (const [language, command, file] of [
+  ['JavaScript', process.execPath, 'javascript/main.mjs'],
+  ['Python', 'python3', 'python/main.py'],
+] as const) {
+  const skip = command === 'python3' && !hasPython && 'there is no python3 on this machine';
+  test(`the reference extension in ${language} shows every step`, { skip }, async () => {
+    const report = await runConformance({ command, args: [join(reference, file)] });
+    assert.deepEqual(
+      report.steps.filter(({ outcome }) => outcome !== 'passed'),
+      [],
+    );
+  });
+}
