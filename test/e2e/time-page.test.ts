@@ -643,7 +643,7 @@ test('a reminder arrives as a card without a model; it is put off, comes after t
   await picture(page, 'reminder');
   await becomes(() => accessibilityFaults(page), []);
   await card.getByRole('button', { name: 'In 10 minutes' }).click();
-  await card.getByText('Pressed: In 10 minutes').waitFor();
+  await card.getByText(/^Pressed: In 10 minutes · Until /).waitFor();
 
   const { port } = gateway;
   await gateway.kill();

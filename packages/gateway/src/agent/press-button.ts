@@ -76,6 +76,8 @@ async function act<Mark>({ pluginId, button }: OpenButton, request: ButtonReques
         const text = 'reply' in pressed.answer && pressed.answer.reply !== undefined ? { text: pressed.answer.reply } : {};
         return (await deps.commit('plugins.act', {
           ...said,
+          // What it replies stands with the press.
+          drafts: [],
           answer: pressed,
           actionId,
           press: { entryId, buttonId, by, ...text },
