@@ -301,6 +301,7 @@ export async function startGateway({
     const running = net;
 
     closing(startUpkeep({ home, store, clock, log, health, connections, events: hub }), (upkeep) => upkeep.stop());
+    await agents.heartbeat.resume();
     await turns.resume();
     await agents.wake.resume();
     const { scheduler } = agents;

@@ -1,8 +1,6 @@
 // Heartbeats: every so often each agent that has a prompt file for it looks around, in a session of its own. An answer that is
 // exactly HEARTBEAT_OK leaves nothing behind: the session goes back to where it was. Whatever else it says stays.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { GatewayError, type Settings } from '@tenon/protocol';
+import { GatewayError, type JsonObject, type Settings } from '@tenon/protocol';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
@@ -10,13 +8,14 @@ import { QUIET_ANSWER } from '../store/run-origin.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredEvent } from '../store/stream.ts';
 import type { Agent, AgentBook } from './agents.ts';
+import { openRhythm, readHeartbeatFile } from './heartbeat-files.ts';
 import { textOf } from './prompt.ts';
 import { hostZone, isTimeZone } from './schedule-times.ts';
 import type { Turns } from './service.ts';
 
-export const HEARTBEAT_FILE = 'HEARTBEAT.md';
 const LONGEST_WAIT_MS = 60_000;
-const MAX_PROMPT_CHARS = 32_768;
+/** Of a long absence no more are counted. */
+const MOST_MISSED = 10_000;
 /** Entries that one heartbeat may have left and still be taken back. */
 const MAX_ENTRIES = 200;
 
@@ -37,6 +36,9 @@ export type Beat =
 const NOT_ENDED: Beat = { begun: false, reason: 'the one before has not ended' };
 
 export interface Heartbeat {
+  /** Before turns of a former life go on: their quiet answers are taken back too. */
+  resume(): Promise<void>;
+  /** What was due while the gateway was down goes on record first. */
   start(): void;
   /** Now, also outside of the active hours. */
   wake(agentId: string): Promise<Beat>;
@@ -59,6 +61,46 @@ export function createHeartbeat({ store, clock, log, agents, turns, settings, ho
   let timer: Timer | undefined;
   let nextAt = 0;
   let isOn = false;
+  /** By agent: why its file is of no use, so that it is said once. */
+  const unusable = new Map<string, string>();
+  const rhythm = openRhythm({ home, everyMs, log });
+
+  function plan(at: number): void {
+    nextAt = at;
+    rhythm.keep(at);
+  }
+
+  /** Contract: must not throw. */
+  async function record(action: string, target: string, details: JsonObject): Promise<void> {
+    log.warn({ agentId: target, ...details }, action === 'heartbeat.missed' ? 'heartbeats were missed' : 'no heartbeat');
+    await store
+      .write('audit.append', { actor: 'gateway', action, target, details, at: clock.now() })
+      .catch((error: unknown) => log.error({ error, action }, 'cannot write an audit record'));
+  }
+
+  function noteUnusable(agentId: string, reason: string): void {
+    if (unusable.get(agentId) === reason) return;
+    unusable.set(agentId, reason);
+    void record('heartbeat.refused', agentId, { reason });
+  }
+
+  /** Those of a former life that would have come since, and the time of the next one: the rhythm goes on. */
+  function catchUp(now: number): void {
+    const last = rhythm.last();
+    if (last === undefined || last > now + everyMs) return plan(now + everyMs);
+    const times: number[] = [];
+    let next = last;
+    for (; next <= now; next += everyMs) {
+      if (times.length < MOST_MISSED && isWithin(settings['heartbeat.hours'], settings['heartbeat.tz'], next)) times.push(next);
+    }
+    plan(next);
+    const [first, until] = [times[0], times.at(-1)];
+    if (first === undefined || until === undefined) return;
+    for (const agent of agents.list()) {
+      if ('wrong' in readHeartbeatFile([agent.workspace, home])) continue;
+      void record('heartbeat.missed', agent.id, { count: times.length, first, until, reason: 'The gateway was not running' });
+    }
+  }
 
   function wait(): void {
     if (!isOn) return;
@@ -68,9 +110,9 @@ export function createHeartbeat({ store, clock, log, agents, turns, settings, ho
   function look(): void {
     const now = clock.now();
     // A clock that was set back must not make it wait for longer than it would.
-    if (nextAt - now > everyMs) nextAt = now + everyMs;
+    if (nextAt - now > everyMs) plan(now + everyMs);
     if (now >= nextAt) {
-      nextAt = now + everyMs;
+      plan(now + everyMs);
       if (isWithin(settings['heartbeat.hours'], settings['heartbeat.tz'], now)) for (const agent of agents.list()) void beatAndTell(agent);
     }
     wait();
@@ -86,8 +128,12 @@ export function createHeartbeat({ store, clock, log, agents, turns, settings, ho
   }
 
   async function begin(agent: Agent): Promise<Beat> {
-    const prompt = promptOf(agent, home);
-    if (prompt === undefined) return { begun: false, reason: `there is no ${HEARTBEAT_FILE} in ${agent.workspace} or ${home}` };
+    const prompt = readHeartbeatFile([agent.workspace, home]);
+    if ('wrong' in prompt) {
+      if (prompt.isThere) noteUnusable(agent.id, prompt.wrong);
+      return { begun: false, reason: prompt.wrong };
+    }
+    unusable.delete(agent.id);
     const sessionKey = heartbeatKey(agent.id);
     if ([...running.values()].includes(sessionKey)) return NOT_ENDED;
     const runId = `h${randomId()}`;
@@ -97,7 +143,7 @@ export function createHeartbeat({ store, clock, log, agents, turns, settings, ho
       const { runs } = await store.read('runs.openIn', { key: sessionKey });
       if (runs.length > 0) return forget(runId);
       await store.write('runs.accept', {
-        ...{ key: sessionKey, runId, content: [{ type: 'text' as const, text: prompt }], mode: 'followup' as const },
+        ...{ key: sessionKey, runId, content: [{ type: 'text' as const, text: prompt.text }], mode: 'followup' as const },
         ...{ trigger: 'heartbeat' as const, principal: 'gateway', options: {}, title: 'Heartbeat', at: clock.now() },
       });
     } catch (error) {
@@ -127,11 +173,30 @@ export function createHeartbeat({ store, clock, log, agents, turns, settings, ho
     }
   }
 
+  /** Contract: must not throw. */
+  async function takeUp(key: string): Promise<void> {
+    try {
+      const { runs } = await store.read('runs.openIn', { key });
+      for (const { run } of runs) if (run.trigger === 'heartbeat') running.set(run.runId, key);
+      // One that ended, and the gateway died before it was taken back.
+      const { entries } = await store.read('entries.path', { key, limit: 1 });
+      const last = entries.at(-1);
+      const runId = last && 'runId' in last ? last.runId : undefined;
+      if (runId === undefined || runs.length > 0) return;
+      if ((await store.read('runs.get', { runId })).run.trigger === 'heartbeat') await tidy(runId, key);
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'NOT_FOUND') log.warn({ error, key }, 'cannot look at the last heartbeat');
+    }
+  }
+
   return {
+    async resume() {
+      await Promise.all(agents.list().map(({ id }) => takeUp(heartbeatKey(id))));
+    },
     start() {
       if (isOn || everyMs === 0) return;
       isOn = true;
-      nextAt = clock.now() + everyMs;
+      catchUp(clock.now());
       wait();
     },
     async wake(agentId) {
@@ -159,19 +224,6 @@ export function createHeartbeat({ store, clock, log, agents, turns, settings, ho
       timer?.cancel();
     },
   };
-}
-
-/** Of the workspace of the agent, else of the home folder; undefined where there is none or it says nothing. */
-function promptOf(agent: Agent, home: string): string | undefined {
-  for (const folder of [agent.workspace, home]) {
-    try {
-      const text = readFileSync(join(folder, HEARTBEAT_FILE), 'utf8').trim();
-      if (text !== '') return text.slice(0, MAX_PROMPT_CHARS);
-    } catch {
-      // There is none here, or it cannot be read: the next place may have one.
-    }
-  }
-  return undefined;
 }
 
 /** `08:00-22:00`, in the time zone; over midnight where the end is before the beginning. Empty: always. */

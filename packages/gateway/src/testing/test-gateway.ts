@@ -167,6 +167,7 @@ export async function openTestGateway({
     },
     metrics,
   );
+  await agents.heartbeat.resume();
   await agents.turns.resume();
   agents.scheduler.start();
   agents.hooks.run('gateway_start', { port: 0 });
