@@ -117,11 +117,7 @@ test('at its time a card with buttons arrives, without a model; later means late
   assert.deepEqual([host.requests, await jobs(host)], [[], []]);
   const { entries } = await host.call<{ entries: Entry[] }>('chat.history', { sessionKey: host.sessionKey });
   const kinds = new Set(entries.map((entry) => (entry.type === 'custom' ? entry.customType : entry.type)));
-  assert.deepEqual(
-    [...kinds].sort(),
-    ['command', 'delivery', 'delivery_pressed'],
-    'no turn, and what was replied to a press stands with the press',
-  );
+  assert.deepEqual([...kinds].sort(), ['delivery', 'delivery_pressed'], 'no turn, and what was replied to a press stands with the press');
 });
 
 test('one that comes late says when it was due', async () => {
