@@ -1812,6 +1812,7 @@ type AttachmentRef = {
   name: string;
   mime: string;
   bytes: number;
+  unseen?: 'pixels' | 'bytes' | 'count';
 };
 
 type ChannelId = string;

@@ -351,6 +351,7 @@ type AttachmentRef = {
   name: string;
   mime: string;
   bytes: number;
+  unseen?: 'pixels' | 'bytes' | 'count';
 };
 
 type ChannelId = string;

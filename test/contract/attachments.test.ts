@@ -172,6 +172,30 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       assert.equal(elsewhere.details?.code, 'NO_ATTACHMENT', 'what belongs to a session is said in no other');
     });
 
+    await t.test('an image that claims too many pixels is kept and named, and shown to nobody', async () => {
+      verifies('S28:attachments');
+      const header = Buffer.from(PNG);
+      header.writeUInt32BE(50_000, 16);
+      header.writeUInt32BE(50_000, 20);
+      const bomb = await upload(admin, header, { name: 'bomb.png' });
+      const sessionKey = await newSession();
+      world.server.next({ text: 'I do not see it.' });
+      const { end } = await world.say('Look', { sessionKey, attachments: [bomb, await upload(admin, PNG, { name: 'dot.png' })] });
+      assert.equal(end.kind, 'completed', JSON.stringify(end));
+      const told = JSON.stringify(world.server.requests.at(-1));
+      assert.ok(!told.includes(header.toString('base64')) && told.includes(PNG.toString('base64')));
+      assert.match(told, /bomb\.png[^\n]*not shown: it has too many pixels/);
+      const [said] = await world.history(sessionKey);
+      const refs = said?.type === 'message' && said.message.role === 'user' ? (said.message.attachments ?? []) : [];
+      assert.deepEqual(
+        refs.map(({ name, unseen }) => [name, unseen]),
+        [
+          ['bomb.png', 'pixels'],
+          ['dot.png', undefined],
+        ],
+      );
+    });
+
     await t.test('a session and all together have room for so much, and it comes back when a session is deleted', async () => {
       const sessionKey = await newSession();
       const part = Buffer.alloc(600_000, 'x');

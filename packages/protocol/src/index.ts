@@ -147,6 +147,7 @@ export {
   type EntryDraft,
   type EntryOf,
   type MessageOrigin,
+  unseenReasons,
 } from './transcript.ts';
 export { composerOf, inOrder, isActive, shownValue, type ClosedComposer } from './ui-state.ts';
 export { explain, matches, reading } from './validate.ts';

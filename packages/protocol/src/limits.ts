@@ -60,6 +60,7 @@ export const limits = {
   },
   messageChars: { value: 262_144, unit: 'count', summary: 'Characters of one message.' },
   messageImages: { value: 8, unit: 'count', summary: 'Images of one message.' },
+  imagePixels: { value: 64_000_000, unit: 'count', summary: 'Pixels of one image that is shown, as its header says.' },
   imageBytes: { value: 4_194_304, unit: 'bytes', summary: 'One image, in base64.' },
   waitMs: { value: 600_000, unit: 'ms', summary: 'How long one `agent.wait` waits at most.' },
   httpBodyBytes: { value: 8_388_608, unit: 'bytes', summary: 'The body of one HTTP request.' },

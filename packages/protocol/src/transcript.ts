@@ -82,6 +82,12 @@ const Content = Type.Array(Type.Union([TextBlock, ImageBlock]));
 export const AttachmentHandle = RandomId;
 
 /** A file that is kept under its handle: `GET /attachments/<handle>`. */
+export const unseenReasons = {
+  pixels: 'it has too many pixels to be shown to anybody',
+  bytes: 'it is too large for a model',
+  count: 'there are too many images in the message',
+} as const;
+
 export const AttachmentRef = Type.Object(
   {
     handle: AttachmentHandle,
@@ -89,6 +95,8 @@ export const AttachmentRef = Type.Object(
     /** What its first bytes say. */
     mime: Type.String(),
     bytes: Count,
+    /** Why the model is not shown it, though it is an image. */
+    unseen: Type.Optional(Type.Enum(Object.keys(unseenReasons) as (keyof typeof unseenReasons)[])),
   },
   closed,
 );

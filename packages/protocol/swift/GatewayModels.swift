@@ -576,6 +576,7 @@ public struct Attachment: Codable, Hashable, Sendable {
     public let name: String
     public let mime: String
     public let bytes: Int
+    public let unseen: AttachmentUnseen?
     public let sha256: String
     public let sessionKey: SessionKey?
     public let owner: String
@@ -586,6 +587,7 @@ public struct Attachment: Codable, Hashable, Sendable {
         name: String,
         mime: String,
         bytes: Int,
+        unseen: AttachmentUnseen? = nil,
         sha256: String,
         sessionKey: SessionKey? = nil,
         owner: String,
@@ -595,10 +597,48 @@ public struct Attachment: Codable, Hashable, Sendable {
         self.name = name
         self.mime = mime
         self.bytes = bytes
+        self.unseen = unseen
         self.sha256 = sha256
         self.sessionKey = sessionKey
         self.owner = owner
         self.createdAt = createdAt
+    }
+}
+
+public enum AttachmentUnseen: RawRepresentable, Codable, Hashable, Sendable {
+    case pixels
+    case bytes
+    case count
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [AttachmentUnseen] = [.pixels, .bytes, .count]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "pixels": self = .pixels
+        case "bytes": self = .bytes
+        case "count": self = .count
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .pixels: return "pixels"
+        case .bytes: return "bytes"
+        case .count: return "count"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
     }
 }
 
@@ -609,17 +649,57 @@ public struct AttachmentRef: Codable, Hashable, Sendable {
     public let name: String
     public let mime: String
     public let bytes: Int
+    public let unseen: AttachmentRefUnseen?
 
     public init(
         handle: AttachmentHandle,
         name: String,
         mime: String,
-        bytes: Int
+        bytes: Int,
+        unseen: AttachmentRefUnseen? = nil
     ) {
         self.handle = handle
         self.name = name
         self.mime = mime
         self.bytes = bytes
+        self.unseen = unseen
+    }
+}
+
+public enum AttachmentRefUnseen: RawRepresentable, Codable, Hashable, Sendable {
+    case pixels
+    case bytes
+    case count
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [AttachmentRefUnseen] = [.pixels, .bytes, .count]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "pixels": self = .pixels
+        case "bytes": self = .bytes
+        case "count": self = .count
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .pixels: return "pixels"
+        case .bytes: return "bytes"
+        case .count: return "count"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
     }
 }
 

@@ -1,6 +1,6 @@
 // Files of a message or a delivery. They come from anywhere: a browser saves them, and shows only what can be nothing but a
 // picture, from bytes that this page has fetched itself. The credential goes in a header, never in an address.
-import { type AttachmentRef, visible } from '@tenon/protocol';
+import { type AttachmentRef, unseenReasons, visible } from '@tenon/protocol';
 import { type ReactNode, useEffect, useState } from 'react';
 import { bytes } from '../chat/format.ts';
 import { usePage } from '../hooks/page-context.ts';
@@ -75,12 +75,13 @@ function FileItem({ file }: { readonly file: AttachmentRef }): ReactNode {
 
   return (
     <li>
-      {isPicture(file.mime) && file.bytes <= LARGEST_SHOWN && <Picture file={file} name={name} />}
+      {isPicture(file.mime) && file.bytes <= LARGEST_SHOWN && file.unseen !== 'pixels' && <Picture file={file} name={name} />}
       <button type="button" className="file-link" onClick={() => void save()}>
         <Icon name={state === 'under way' ? 'spinner' : 'download'} size={14} className={state === 'under way' ? 'turning' : ''} />
         <span className="visually-hidden">Download </span>
         <bdi>{name}</bdi> <span className="file-size">{bytes(file.bytes)}</span>
       </button>
+      {file.unseen !== undefined && <p className="message-note">The model does not see it: {unseenReasons[file.unseen]}</p>}
       {typeof state === 'object' && (
         <p className="message-note tone-bad" role="alert">
           <Icon name="x-circle" size={14} /> {visible(state.error)}

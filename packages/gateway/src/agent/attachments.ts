@@ -1,6 +1,7 @@
 // Files that are said with a message: who may say them, and what the agent is told of them. Images go with the message, for
 // models that can see; everything else, and images that are too large for that, are named, and a tool reads them.
 import { type Attachment, type AttachmentRef, GatewayError, type ImageBlock, imageTypes, limits } from '@tenon/protocol';
+import { tooManyPixels } from '../host/image-pixels.ts';
 import type { AttachmentFiles } from '../store/attachment-files.ts';
 import type { Store } from '../store/store.ts';
 
@@ -40,19 +41,31 @@ export async function readSaidFiles(
     requireSeen(attachment, asker);
     if (attachment.sessionKey !== undefined && attachment.sessionKey !== key) throw noAttachment(handle);
     const { name, mime, bytes } = attachment;
-    refs.push({ handle, name, mime, bytes });
-    if (!isShown(attachment) || images.length >= limits.messageImages.value) continue;
+    const ref = { handle, name, mime, bytes };
+    if (!(imageTypes as readonly string[]).includes(mime)) {
+      refs.push(ref);
+      continue;
+    }
+    const unseen = whyUnseen(attachment, images.length);
+    if (unseen !== undefined) {
+      refs.push({ ...ref, unseen });
+      continue;
+    }
     const content = await files.read(attachment);
     if (!content)
       throw new GatewayError('UNAVAILABLE', `The file of attachment "${handle}" is not in this home folder`, {
         details: { code: 'NO_FILE' },
       });
+    const tooMany = tooManyPixels(content);
+    refs.push(tooMany === undefined ? ref : { ...ref, unseen: 'pixels' });
+    if (tooMany !== undefined) continue;
     images.push({ type: 'image', mimeType: mime as ImageBlock['mimeType'], data: content.toString('base64') });
   }
   return { refs, images };
 }
 
-/** As base64 it must fit what one image may have. */
-function isShown({ mime, bytes }: AttachmentRef): boolean {
-  return (imageTypes as readonly string[]).includes(mime) && Math.ceil(bytes / 3) * 4 <= limits.imageBytes.value;
+/** Known before a byte is read: as base64 it must fit what one image may have. */
+function whyUnseen({ bytes }: AttachmentRef, shown: number): 'bytes' | 'count' | undefined {
+  if (Math.ceil(bytes / 3) * 4 > limits.imageBytes.value) return 'bytes';
+  return shown < limits.messageImages.value ? undefined : 'count';
 }

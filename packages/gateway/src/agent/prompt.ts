@@ -12,6 +12,7 @@ import {
   type ToolResultMessage,
   type UserMessage,
   visible,
+  unseenReasons,
 } from '@tenon/protocol';
 
 /** The messages that the path says. */
@@ -119,7 +120,8 @@ function toMessage(entry: Entry): Message | undefined {
 function withNames({ attachments, ...message }: UserMessage): UserMessage {
   if (!attachments?.length) return message;
   const lines = attachments.map(
-    ({ handle, name, mime, bytes }) => `- ${JSON.stringify(visible(name))} (${mime}, ${bytes} bytes): ${handle}`,
+    ({ handle, name, mime, bytes, unseen }) =>
+      `- ${JSON.stringify(visible(name))} (${mime}, ${bytes} bytes): ${handle}${unseen === undefined ? '' : `, not shown: ${unseenReasons[unseen]}`}`,
   );
   const text = `[Attached files, each with its handle; the tool attachment_read reads one:\n${lines.join('\n')}]`;
   return { ...message, content: [...message.content, { type: 'text', text }] };

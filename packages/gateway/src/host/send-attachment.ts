@@ -13,6 +13,7 @@ import type { Store } from '../store/store.ts';
 import type { ContributionRegistry, RegisteredItem } from './contribution-registry.ts';
 import type { Deliverer } from './deliverer.ts';
 import { readFromRoots } from './file-roots.ts';
+import { tooManyPixels } from './image-pixels.ts';
 import { gateSending, type SendingHooks } from './message-hooks.ts';
 import { barrier, refusalOf, refuse, take } from './late-call.ts';
 import type { PluginLoad } from './plugin-load.ts';
@@ -102,7 +103,14 @@ export function createSendAttachment(load: PluginLoad, deps: SendDeps): (given: 
           ...(given.idempotencyKey === undefined ? {} : { requestKey: given.idempotencyKey }),
           ...(text === undefined ? {} : { text }),
           ...(presentation ? { presentation: { ...presentation, buttons } } : {}),
-          files: kept.map((file, index) => ({ ...file, handle: randomId(), name: read[index]?.name ?? 'file', owner: `plugin:${plugin}` })),
+          files: kept.map((file, index) => {
+            const { name = 'file', content } = read[index] ?? {};
+            const tooMany = content && file.mime.startsWith('image/') ? tooManyPixels(content) : undefined;
+            return {
+              ...{ ...file, handle: randomId(), name, owner: `plugin:${plugin}` },
+              ...(tooMany === undefined ? {} : { unseen: 'pixels' as const }),
+            };
+          }),
           quotas: files.quotas,
           at: clock.now(),
         });

@@ -42,7 +42,8 @@ export interface NewDelivery {
   readonly requestKey?: string;
   readonly text?: string;
   readonly presentation?: Delivery['presentation'];
-  readonly files: readonly NewAttachment[];
+  /** `unseen`: why an image is not shown. */
+  readonly files: readonly (NewAttachment & { readonly unseen?: 'pixels' })[];
   readonly quotas: Quotas;
   readonly at: number;
 }
@@ -68,7 +69,10 @@ export function* createDelivery(args: NewDelivery, dialect: Dialect): Operation<
     by: pluginId,
     byName: args.pluginName,
     ...(text === undefined ? {} : { text }),
-    attachments: files.map(({ handle, name, mime, bytes: size }) => ({ handle, name, mime, bytes: size })),
+    attachments: files.map(({ handle, name, mime, bytes: size, unseen }) => ({
+      ...{ handle, name, mime, bytes: size },
+      ...(unseen === undefined ? {} : { unseen }),
+    })),
     ...(presentation === undefined ? {} : { presentation }),
   };
   const [entry] = yield* appendOnLeaf(session, [{ draft: { type: 'custom', customType: 'delivery', data } as EntryDraft }], at);

@@ -1,7 +1,15 @@
 // Follows one session: what the gateway publishes about it goes in, what a person has to be shown comes out. Text is
 // shown while it streams; the entry that follows it says whether all of it was seen, and what was missed is shown then.
 // It knows no terminal and no connection, so `tenon chat` and `tenon run` follow alike.
-import type { Approval, Entry, EventPayload, RunEnd, RunStream, UserMessage } from '@tenon/protocol';
+import {
+  type Approval,
+  type Entry,
+  type EventPayload,
+  type RunEnd,
+  type RunStream,
+  unseenReasons,
+  type UserMessage,
+} from '@tenon/protocol';
 import { subjectOf, type Card } from './card.ts';
 import { deliveryIn, deliveryText, pressIn } from './delivery.ts';
 import { isOperatorDenial } from './outcome.ts';
@@ -203,7 +211,8 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
         const text = block.type === 'text' ? block.text : '[image]';
         if (text !== '' && (said.from !== undefined || !isOwn(text))) show.said(text, authorOf(said));
       }
-      for (const { name } of said.attachments ?? []) show.note(`[file] ${name}`);
+      for (const { name, unseen } of said.attachments ?? [])
+        show.note(`[file] ${name}${unseen === undefined ? '' : ` (the model does not see it: ${unseenReasons[unseen]})`}`);
     } else if (said.role === 'assistant') {
       for (const block of said.content) {
         if (block.type === 'toolCall' && calls.size < MOST_REMEMBERED) calls.set(block.id, subjectOf(block.arguments));
