@@ -49,7 +49,7 @@ test('a plugin whose files changed in any way is not loaded until it is granted 
     assert.deepEqual(host.get('one')?.granted, [], name);
     assert.equal(host.holds('one', 'sessions.list'), false, name);
     assert.equal(world.notes.length, runs, `${name}: its code ran`);
-    assert.equal((await host.grant('one', ['sessions.list'], { by })).state, 'loaded', name);
+    assert.equal((await host.enable('one', { by, grants: ['sessions.list'] })).state, 'loaded', name);
   }
 });
 

@@ -218,7 +218,7 @@ test('a record of a job is cleaned up once, with its session or with the plugin,
   assert.deepEqual(await reset(), ['flaky'], 'what was cleaned up is not asked again, what failed is');
   assert.deepEqual(await reset(), []);
   writePlugin(world.place, { id: 'one', register: job('b', other) });
-  await host.grant('one', [], { by });
+  await host.enable('one', { by });
   assert.deepEqual(told(), [], 'the new load has it, too');
   await host.disable('one', { by });
   assert.deepEqual(told(), ['b disable']);

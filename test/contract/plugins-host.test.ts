@@ -73,6 +73,90 @@ test('files that are swapped after they were shown are not trusted, nor by a gra
   assert.deepEqual((await host.grant('one', ['sessions.list'], { by })).granted, ['sessions.list']);
 });
 
+test('names of a plugin whose files have changed pass to nobody, also not over a restart', async () => {
+  verifies('S58');
+  await using world = await openHostWorld();
+  const command = (name: string, alias: string) =>
+    `api.registerCommand({ name: '${name}', aliases: ['${alias}'], description: 'Does it', handler: () => ({}) });`;
+  const folder = writePlugin(world.place, { id: 'owner', grants: ['commands.register'], register: command('deploy', 'ship') });
+  writePlugin(world.place, { id: 'rival', grants: ['commands.register'], register: command('launch', 'ship') });
+  writePlugin(world.place, { id: 'a-late', grants: ['commands.register'], register: command('deploy', 'go') });
+  let host = await world.open();
+  await host.enable('owner', { by });
+  await host.enable('rival', { by });
+  const refused = (id: string) =>
+    host.get(id)?.registrations.flatMap(({ accepted, code, message }) => (accepted ? [] : [{ code, message }]));
+  const holder = () => host.registry.findAny('command', 'deploy')?.plugin;
+  assert.equal(holder(), 'owner');
+
+  put(join(folder, 'more.js'), 'export {};');
+  host = await world.open();
+  assert.equal(host.get('owner')?.state, 'changed');
+  const taken = (name: string) => [
+    {
+      code: 'TAKEN',
+      message: `"${name}" belongs to plugin owner, which is switched on and not loaded; to free it: tenon plugin disable owner`,
+    },
+  ];
+  assert.deepEqual(refused('rival'), taken('ship'), 'the one that wanted it all the time');
+  await host.enable('a-late', { by });
+  assert.deepEqual(refused('a-late'), taken('deploy'), 'one that comes now, whatever its id');
+  host = await world.open();
+  assert.deepEqual([holder(), refused('rival'), refused('a-late')], [undefined, taken('ship'), taken('deploy')]);
+
+  rmSync(join(folder, 'tenon.plugin.json'));
+  host = await world.open();
+  assert.deepEqual(refused('a-late'), taken('deploy'), 'one that is not even fit');
+  await host.disable('owner', { by });
+  assert.deepEqual([holder(), refused('rival'), refused('a-late')], ['a-late', [], []], 'who is switched off keeps nothing');
+  host = await world.open();
+  assert.deepEqual([holder(), refused('rival')], ['a-late', []]);
+});
+
+test('a plugin that the gateway could not get past when it loaded it is left out until somebody says so, and its gate stays shut', async () => {
+  verifies('S49');
+  await using world = await openHostWorld();
+  const register = `${KEEP} api.registerTrustedToolPolicy({ id: 'all', description: 'All', evaluate: () => ({}) });`;
+  writePlugin(world.place, { id: 'one', grants: ['policy.tools'], register });
+  const markFile = join(world.home, 'blocked.json');
+  const watch = { blockedAfterMs: 1_000, logFile: join(world.home, 'log'), markFile };
+  let host = await world.open();
+  assert.equal((await host.enable('one', { by })).state, 'loaded');
+  put(markFile, JSON.stringify({ pid: 1, plugin: 'one', place: 'load', at: 5, forMs: 2_500 }));
+  const { length } = world.notes;
+
+  host = await world.open({ watch });
+  const left = () => [host.get('one')?.state, host.get('one')?.enabled, world.notes.length - length];
+  assert.deepEqual(left(), ['failed', true, 0], 'none of its code ran');
+  assert.match(host.get('one')?.reason ?? '', /blocked the gateway when it was loaded: .*2\.5 s.*to try again: tenon plugin reload one/);
+  assert.equal(host.missingGuard('tool_policy')?.plugin, 'one');
+  rmSync(markFile);
+  host = await world.open({ watch });
+  await host.reload(undefined, { by });
+  await host.grant('one', ['policy.tools'], { by });
+  assert.deepEqual(left(), ['failed', true, 0], 'also when the mark is gone, and with all the others');
+  const actions = (await world.store.read('audit.list', { limit: 100 })).map(({ action }) => action);
+  assert.ok(actions.includes('plugins.hold'), actions.join());
+
+  assert.deepEqual(
+    (await host.reload('one', { by })).map(({ state }) => state),
+    ['loaded'],
+  );
+  assert.equal(host.missingGuard('tool_policy'), undefined);
+  host = await world.open({ watch });
+  assert.equal(host.get('one')?.state, 'loaded');
+});
+
+test('a plugin that blocked the gateway at work is loaded again: it keeps nobody from starting', async () => {
+  await using world = await openHostWorld();
+  writePlugin(world.place, { id: 'one', register: KEEP });
+  await (await world.open()).enable('one', { by });
+  const markFile = join(world.home, 'blocked.json');
+  put(markFile, JSON.stringify({ pid: 1, plugin: 'one', place: 'tool', at: 5, forMs: 2_500 }));
+  const host = await world.open({ watch: { blockedAfterMs: 1_000, logFile: join(world.home, 'log'), markFile } });
+  assert.deepEqual([host.get('one')?.state, host.get('one')?.incidents[0]?.kind], ['loaded', 'blocked']);
+});
+
 test('who enables a plugin with less than before takes the rest back', async () => {
   verifies('seams:W2');
   await using world = await openHostWorld();
@@ -223,7 +307,7 @@ test('after a reload the old generation receives nothing and can do nothing', as
   assert.deepEqual(world.notes.slice(1), ['old']);
 
   writePlugin(world.place, source('new'));
-  await host.grant('one', grants, { by });
+  await host.enable('one', { by });
   const second = host.get('one');
   assert.ok((second?.generation ?? 0) > (first.generation ?? 0));
   assert.deepEqual(world.notes.filter((note) => typeof note === 'string').slice(1), ['old ends', 'old restart']);
@@ -251,7 +335,7 @@ test('a reload gets the new code of every module of the folder, TypeScript inclu
   assert.equal(state, 'loaded', reason);
   put(join(folder, 'part.ts'), `export const word: string = 'a/second';`);
   assert.equal((await host.reload('one', { by }))[0]?.state, 'changed');
-  await host.grant('one', [], { by });
+  await host.enable('one', { by });
   assert.deepEqual(world.notes, ['first', 'second']);
 });
 

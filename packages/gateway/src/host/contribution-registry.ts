@@ -107,6 +107,10 @@ export interface ContributionRegistry {
   findAny<Kind extends ContributionKind>(kind: Kind, key: string): RegisteredItem<Kind> | undefined;
   /** Contract: neither throws nor runs code of the plugin, but for getters of what it was given. */
   add(owner: ItemOwner, kind: ContributionKind, given: unknown): Added;
+  /** The names of a plugin that no other may have. */
+  namesOf(plugin: string): readonly string[];
+  /** Keeps names, as `namesOf` gives them, for a plugin that is meant to be there and is not loaded; none: for nobody. */
+  reserve(plugin: string, names: readonly string[]): void;
   /** Takes one out, as its own disposer would; false when it is not there (any more). */
   switchOff(registered: RegisteredItem): boolean;
   /** Grows with every change. */
@@ -162,6 +166,7 @@ export function createContributionRegistry({ reserved = {} }: RegistryOptions = 
     tool: new Set([...(reserved.tool ?? [])].map(folded)),
     command: new Set([...RESERVED_COMMANDS, ...(reserved.command ?? [])].map(folded)),
   };
+  const absentees = new Map<string, ReadonlySet<string>>();
   let version = 0;
 
   function clash(owner: ItemOwner, kind: ContributionKind, key: string, item: unknown): Omit<Rejection, 'ok' | 'key'> | undefined {
@@ -179,9 +184,18 @@ export function createContributionRegistry({ reserved = {} }: RegistryOptions = 
         ? { code: 'DUPLICATE', message: `"${same}" was registered before` }
         : { code: 'TAKEN', message: `"${same}" belongs to plugin ${other.plugin}`, holder: other.plugin };
     }
+    const absent = uniqueNames(kind, key, item).flatMap((name) => holderOf(name, owner.plugin))[0];
+    if (absent) return absent;
     if (new Set(names.map(folded)).size < names.length) return { code: 'DUPLICATE', message: `"${key}" has one name twice` };
     if (kind === 'httpRoute') return routeClash(owner, item as HttpRoute);
     return kind === 'sessionExtension' ? slotClash(item as SessionExtension) : undefined;
+  }
+
+  function holderOf(name: string, asking: string): Omit<Rejection, 'ok' | 'key'>[] {
+    const [holder] = [...absentees].find(([plugin, names]) => plugin !== asking && names.has(name)) ?? [];
+    if (holder === undefined) return [];
+    const message = `"${name.slice(name.indexOf(':') + 1)}" belongs to plugin ${holder}, which is switched on and not loaded; to free it: tenon plugin disable ${holder}`;
+    return [{ code: 'TAKEN', message, holder }];
   }
 
   function slotClash({ sessionEntrySlotKey: slot }: SessionExtension): Omit<Rejection, 'ok' | 'key'> | undefined {
@@ -237,6 +251,14 @@ export function createContributionRegistry({ reserved = {} }: RegistryOptions = 
         key,
         dispose: () => void remove(entry),
       };
+    },
+    namesOf: (plugin) => {
+      const own = [...lists.values()].flat().filter((entry) => entry.plugin === plugin);
+      return [...new Set(own.flatMap(({ kind, key, item }) => uniqueNames(kind, key, item)))].sort();
+    },
+    reserve: (plugin, names) => {
+      if (names.length === 0) absentees.delete(plugin);
+      else absentees.set(plugin, new Set(names));
     },
     switchOff: (registered) => {
       const entry = listOf(registered.kind).find((each) => each === registered);
@@ -359,6 +381,13 @@ function isAsync(code: unknown): boolean {
 
 function namesOf(kind: ContributionKind, key: string, item: unknown): string[] {
   return kind === 'command' ? [key, ...((item as PluginCommand).aliases ?? [])] : [key];
+}
+
+/** What no other plugin may have beside this item: its names, where those of all plugins are one set, and its slot. */
+function uniqueNames(kind: ContributionKind, key: string, item: unknown): string[] {
+  const slot = kind === 'sessionExtension' ? (item as SessionExtension).sessionEntrySlotKey : undefined;
+  if (slot !== undefined) return [`slot:${slot}`];
+  return contributionRow(kind).unique === 'global' ? namesOf(kind, key, item).map((name) => `${shared(kind)[0]}:${folded(name)}`) : [];
 }
 
 /** Names that all plugins share differ in more than the size of their letters. */

@@ -20,6 +20,8 @@ export interface Known {
   /** The generation that is being made. */
   loading: number | undefined;
   switchedOff: { place: string; at: number; reason: string }[];
+  /** Why it is not loaded until somebody says so. */
+  held: string | undefined;
 }
 
 export const NO_GRANTS: ReadonlySet<string> = new Set();
@@ -39,6 +41,7 @@ export function newlyFound(found: Found): Known {
     loadedAt: undefined,
     loading: undefined,
     switchedOff: [],
+    held: undefined,
   };
 }
 

@@ -7,6 +7,7 @@ import { createContributionRegistry } from './contribution-registry.ts';
 import { createDeliverer } from './deliverer.ts';
 import { discoverPlugins, type NotFit } from './discover.ts';
 import { guardProcess } from './guard-process.ts';
+import { createKeptNames } from './kept-names.ts';
 import { infoOf, infoOfRejected, type Known, newlyFound, OFF } from './known-plugin.ts';
 import { cancelRuns, openRunsOf } from './own-runs.ts';
 import { createOwnStates } from './own-state.ts';
@@ -15,6 +16,7 @@ import { configFault } from './plugin-config.ts';
 import { createPluginFaults } from './plugin-faults.ts';
 import type { PluginHost, PluginHostOptions, PluginInfo } from './plugin-host.ts';
 import { findMissingGuards, isGuard, type MissingGuard } from './plugin-guards.ts';
+import { createPluginHolds } from './plugin-holds.ts';
 import { createPluginIncidents } from './plugin-incidents.ts';
 import { createCleanUp } from './plugin-cleanup.ts';
 import { createPluginLoads } from './plugin-loads.ts';
@@ -58,6 +60,8 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     generationOf: (plugin) => known.get(plugin)?.load?.facts.generation,
   });
   const deliverer = createDeliverer({ ...options, registry });
+  const names = createKeptNames(store, registry, log);
+  const holds = createPluginHolds(store, clock, blocks);
   const trust = createPluginTrust({ store, clock, uid });
   const cleanUp = createCleanUp({ caller, runContexts, log });
   const ends = createSessionEnds({ registry, cleanUp, runContexts, log });
@@ -133,6 +137,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
       try {
         return await work();
       } finally {
+        if (!safe) await names.keep(namedPlugins());
         await lookForGuards();
       }
     });
@@ -154,11 +159,13 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     for (const { folder, reason } of rejected) log.warn({ folder, reason }, 'a plugin is not fit to be loaded');
     const { settings } = await store.read('plugins.settings', {});
     const decisions = new Map(settings.map((each) => [each.pluginId, each]));
+    names.read(settings);
     for (const found of discovered.found) {
       const { id } = found.manifest;
       const decided = decisions.get(id);
       const plugin = known.get(id) ?? newlyFound(found);
-      Object.assign(plugin, { found, enabled: decided?.enabled ?? false, config: freezeDeep(decided?.config ?? {}) });
+      const { enabled = false, config = {}, held } = decided ?? {};
+      Object.assign(plugin, { found, enabled, config: freezeDeep(config), held });
       known.set(id, plugin);
     }
     const there = new Set(discovered.found.map(({ manifest }) => manifest.id));
@@ -182,6 +189,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     await trust.write(plugin, plugin.found.manifest.grants, 'gateway');
     await store.write('plugins.setEnabled', { pluginId: id, enabled: true, by: 'gateway', at: clock.now() });
     plugin.enabled = true;
+    wanted.add(id);
   }
 
   async function forgetState(id: string, by: string): Promise<void> {
@@ -206,9 +214,15 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     await store.write('plugins.setEnabled', { pluginId: id, enabled: false, by, at: clock.now() });
     await forgetState(id, by);
     wanted.delete(id);
+    registry.reserve(id, []);
+    await bringInOrder(id);
     rejected = rejected.filter((each) => each.reason !== GONE || wanted.has(each.id));
     changed();
     return { ...infoOfRejected(unfit), enabled: false };
+  }
+
+  function namedPlugins() {
+    return { wanted, loaded: sorted().flatMap(({ found, load }) => (load ? [found.manifest.id] : [])) };
   }
 
   /** Without plugins at all, nobody guards anything, and that is what the operator asked for. */
@@ -248,7 +262,13 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
   // A gateway that died while it switched one off goes on with that.
   for (const plugin of sorted()) if (!plugin.enabled) await forgetState(plugin.found.manifest.id, 'gateway');
   for (const id of options.onAtFirst ?? []) await switchOnAtFirst(id);
+  if (!safe) await holds.holdStuck(known);
   for (const plugin of sorted()) await bring(plugin);
+  if (!safe) {
+    const takers = names.takers(namedPlugins());
+    for (const id of takers) await bring(find(id));
+    await names.keep(namedPlugins());
+  }
   await lookForGuards();
   blocks.recall(known);
   generation++;
@@ -282,7 +302,8 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         if (grants !== undefined) await trust.takeBackAllBut(plugin, grants, by);
         await store.write('plugins.setEnabled', { pluginId: id, enabled: true, by, at: clock.now() });
         plugin.enabled = true;
-        blocks.seen(id);
+        wanted.add(id);
+        await holds.release(plugin, by);
         await bring(plugin);
         await bringInOrder(id);
         changed();
@@ -294,7 +315,9 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         if (!plugin) return disableUnfit(id, by);
         await store.write('plugins.setEnabled', { pluginId: id, enabled: false, by, at: clock.now() });
         plugin.enabled = false;
-        blocks.seen(id);
+        wanted.delete(id);
+        registry.reserve(id, []);
+        await holds.release(plugin, by);
         incidents.forget(id);
         const left = leave(plugin, 'it is switched off');
         plugin.switchedOff = [];
@@ -318,7 +341,8 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         const those = id === undefined ? sorted() : [find(id)];
         await store.write('audit.append', { actor: by, action: 'plugins.reload', target: id ?? 'all', at: clock.now() });
         for (const plugin of those) {
-          blocks.seen(plugin.found.manifest.id);
+          // With all the others, it would block them all again.
+          if (id !== undefined) await holds.release(plugin, by);
           await bring(plugin);
           await bringInOrder(plugin.found.manifest.id);
         }

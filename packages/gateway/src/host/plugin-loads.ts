@@ -78,6 +78,10 @@ export function createPluginLoads({
       await unload(plugin, 'restart');
       return settle(plugin, 'off', safe ? 'the gateway was started without plugins' : OFF);
     }
+    if (plugin.held !== undefined) {
+      await unload(plugin, 'restart');
+      return settle(plugin, 'failed', plugin.held);
+    }
     try {
       const wrongConfig = configFault(manifest, plugin.config);
       if (wrongConfig !== undefined) throw new LoadError(`its configuration does not fit: ${wrongConfig}`);

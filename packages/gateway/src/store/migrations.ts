@@ -176,6 +176,14 @@ const migrations: readonly Migration[] = [
       `create index action_requests_by_plugin on action_requests (plugin_id, session_key)`,
     ],
   },
+  {
+    name: 'plugins that are not loaded',
+    statements: [
+      // names: those of all plugins that it had when it was loaded last, as JSON. held: why it is not loaded until somebody says so.
+      `alter table plugin_settings add column names text`,
+      `alter table plugin_settings add column held text`,
+    ],
+  },
 ];
 
 export const schemaVersion = migrations.length;

@@ -69,7 +69,17 @@ import { claimDue, listDue, nextDue, runNow, startWaiting } from './occurrences.
 import { commitAction } from './plugin-actions.ts';
 import { askForPlugin } from './plugin-questions.ts';
 import { commitState, getState, listStates, putState, removeState, snapshotOf, statesOfSession } from './plugin-state.ts';
-import { forgetPlugin, grantPlugin, listGrants, listSettings, revokeGrant, setConfig, setEnabled } from './plugins.ts';
+import {
+  forgetPlugin,
+  grantPlugin,
+  listGrants,
+  listSettings,
+  revokeGrant,
+  holdPlugin,
+  keepNames,
+  setConfig,
+  setEnabled,
+} from './plugins.ts';
 import { countRows, probe, sweep } from './retention.ts';
 import { getRun, getRunMessage, listOpenRuns, listQueuedRuns, listRunsOf } from './run-row.ts';
 import { acceptRun, appendToRun, beginRun, cancelQueuedOf, cancelQueuedRuns } from './runs.ts';
@@ -123,6 +133,8 @@ export const writes = {
   'plugins.revokeGrant': revokeGrant,
   'plugins.setEnabled': setEnabled,
   'plugins.setConfig': setConfig,
+  'plugins.keepNames': keepNames,
+  'plugins.hold': holdPlugin,
   'plugins.forget': forgetPlugin,
   'tokens.putShared': putSharedToken,
   'tokens.create': createToken,
@@ -234,6 +246,7 @@ export const makesRoom: ReadonlySet<WriteName> = new Set<WriteName>([
   'jobs.removeOf',
   'plugins.revokeGrant',
   'plugins.setEnabled',
+  'plugins.hold',
   'plugins.forget',
   'attachments.abort',
   'attachments.remove',

@@ -28,6 +28,10 @@ export interface PluginSettings {
   /** Absent: nobody has said. */
   readonly enabled?: boolean;
   readonly config?: JsonObject;
+  /** Names that all plugins share and that it had when it was loaded last. */
+  readonly names?: readonly string[];
+  /** Why it is not loaded until somebody says so. */
+  readonly held?: string;
   readonly changedAt: number;
   readonly changedBy: string;
 }
@@ -120,6 +124,24 @@ export function* setConfig(
   return { settings: toSettings(row as Row) };
 }
 
+/** What it has while it is loaded; nobody has decided that, so it is in no log. */
+export function* keepNames({ pluginId, names }: { pluginId: string; names: readonly string[] }): Operation<void> {
+  yield* change(sql`update plugin_settings set names = ${names.length === 0 ? null : JSON.stringify(names)} where plugin_id = ${pluginId}`);
+}
+
+/** Without a reason, it may be loaded again. */
+export function* holdPlugin(
+  { pluginId, reason, by, at }: { pluginId: string; reason?: string; by: string; at: number },
+  dialect: Dialect,
+): Operation<void> {
+  const held = yield* change(sql`
+    update plugin_settings set held = ${reason ?? null}
+    where plugin_id = ${pluginId} and coalesce(held, '') <> ${reason ?? ''}`);
+  const action = reason === undefined ? 'plugins.release' : 'plugins.hold';
+  if (held > 0)
+    yield* appendAudit({ actor: by, action, target: pluginId, at, ...(reason === undefined ? {} : { details: { reason } }) }, dialect);
+}
+
 export function* listSettings(_: object): Operation<{ settings: PluginSettings[] }> {
   return { settings: (yield* all(sql`select * from plugin_settings order by plugin_id`)).map(toSettings) };
 }
@@ -178,6 +200,8 @@ function toSettings(row: Row): PluginSettings {
     pluginId: row.plugin_id as string,
     ...(row.enabled === null ? {} : { enabled: row.enabled === 1 }),
     ...(row.config === null ? {} : { config: JSON.parse(row.config as string) as JsonObject }),
+    ...(typeof row.names === 'string' ? { names: JSON.parse(row.names) as string[] } : {}),
+    ...(typeof row.held === 'string' ? { held: row.held } : {}),
     changedAt: row.changed_at as number,
     changedBy: row.changed_by as string,
   };
