@@ -5,9 +5,10 @@ import { foundation } from './requirements/foundation.ts';
 import { promises } from './requirements/promises.ts';
 import { seams } from './requirements/seams.ts';
 import { seeds } from './requirements/seeds.ts';
+import { sep } from './requirements/sep.ts';
 import { turns } from './requirements/turns.ts';
 
-export const requirements = { ...seeds, ...foundation, ...promises, ...attacks, ...seams, ...turns };
+export const requirements = { ...seeds, ...foundation, ...promises, ...attacks, ...seams, ...sep, ...turns };
 
 export type RequirementId = keyof typeof requirements;
 

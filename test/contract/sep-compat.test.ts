@@ -19,6 +19,7 @@ import {
   writeSchema,
 } from '@tenon/protocol/sep';
 import { blocks, examples } from '@tenon/protocol/sep/conformance';
+import { verifies } from '../support/verifies.ts';
 
 type Fact =
   | string
@@ -100,6 +101,7 @@ test('every method of SEP is known to the fixture, and nothing else is', () => {
 });
 
 test('what is written here is taken by other implementations', () => {
+  verifies('sep:generous', 'sep:initialize');
   for (const method of plain) {
     for (const part of parts) {
       const fact = ofMethod(method)?.[part];
@@ -114,6 +116,7 @@ test('what is written here is taken by other implementations', () => {
 });
 
 test('no field is written that others do not know, and none is left out that they need', () => {
+  verifies('sep:generous');
   for (const method of plain) {
     for (const part of parts) {
       const fact = ofMethod(method)?.[part];
@@ -168,6 +171,7 @@ function differences(schema: JsonShape, fact: Fact, at: string): string[] {
 }
 
 test('what other implementations send is read here', () => {
+  verifies('sep:generous');
   let count = 0;
   for (const method of plain) {
     for (const part of parts) {
@@ -187,6 +191,7 @@ test('what other implementations send is read here', () => {
 });
 
 test('frames are the same on both sides', () => {
+  verifies('sep:frames');
   const ours = { Request, Notification, SuccessResponse: Success, ErrorResponse: Failure };
   const kinds = { Request: 'request', Notification: 'notification', SuccessResponse: 'success', ErrorResponse: 'failure' };
   for (const name of Object.keys(ours) as (keyof typeof ours)[]) {

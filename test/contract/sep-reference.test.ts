@@ -9,6 +9,7 @@ import { readManifest } from '@tenon/protocol/sep';
 import { exchanges, type Exchange } from '@tenon/protocol/sep/conformance';
 import { parse } from 'smol-toml';
 import { connectExtension, type Connection, type ExtensionUnderTest } from '../support/sep-exchange.ts';
+import { verifies } from '../support/verifies.ts';
 
 const folder = (language: string) => join(import.meta.dirname, '../../spec/sep/reference', language);
 
@@ -54,6 +55,7 @@ for (const [language, skip] of Object.entries(languages)) {
 
     for (const exchange of exchanges) {
       test(`${exchange.name}: ${exchange.summary}`, async () => {
+        verifies('sep:references');
         const connection = exchange.fresh ? await start() : await running(exchange.groups ? further : hello);
         await connection.play(exchange);
       });

@@ -7,6 +7,7 @@ import { wire } from '@tenon/protocol/sep';
 import { exchanges } from '@tenon/protocol/sep/conformance';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { createSepDocument } from '../../scripts/protocol/sep/schemas.ts';
+import { verifies } from '../support/verifies.ts';
 
 const folder = join(import.meta.dirname, '../../spec/sep');
 const load = <Value>(path: string) => JSON.parse(readFileSync(join(folder, path), 'utf8')) as Value;
@@ -33,6 +34,7 @@ const written = validators('schemas/write.schema.json');
 const read = validators('schemas/read.schema.json');
 
 test('every definition compiles, in both documents under the same names', () => {
+  verifies('sep:spec', 'sep:G42');
   const names = Object.keys(createSepDocument('write').$defs);
   assert.deepEqual(Object.keys(createSepDocument('read').$defs), names);
   for (const name of names) {
@@ -43,6 +45,7 @@ test('every definition compiles, in both documents under the same names', () => 
 });
 
 test('valid fixtures are valid for writers and readers', () => {
+  verifies('sep:spec');
   const { values } = load<{ values: Fixture[] }>('fixtures/valid.json');
   for (const { def, value } of values) {
     assert.ok(written(def)(value), `${def}: ${JSON.stringify(value)}: ${JSON.stringify(written(def).errors)}`);
@@ -56,6 +59,7 @@ test('valid fixtures are valid for writers and readers', () => {
 });
 
 test('invalid fixtures are refused by writers, and by readers unless they say so', () => {
+  verifies('sep:spec');
   const { values } = load<{ values: Fixture[] }>('fixtures/invalid.json');
   for (const { def, why, value, read: isRead } of values) {
     assert.ok(!written(def)(value), `${def} ${why}: ${JSON.stringify(value)}`);
@@ -78,6 +82,7 @@ test('what hosts send in exchanges is what they may send', () => {
 });
 
 test('every method that is answered or sent has its place in an exchange', () => {
+  verifies('sep:spec', 'sep:G42');
   const text = JSON.stringify(exchanges);
   for (const method of wire.methodNames) assert.ok(text.includes(`"method":"${method}"`), method);
 });

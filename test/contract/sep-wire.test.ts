@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { grantNames, hookNames, hookRow, logLevels } from '@tenon/protocol';
 import { eventPayloads, hookShapes, registrationItems, shapesOf, wire } from '@tenon/protocol/sep';
 import { importsOf } from '../../scripts/source/imports.ts';
+import { verifies } from '../support/verifies.ts';
 
 /** As much of a schema as is looked at here. */
 interface Shape {
@@ -102,6 +103,7 @@ test('all names on the wire are in snake case', () => {
 });
 
 test('no spelling means two methods', () => {
+  verifies('sep:aliases');
   const spellings = wire.methodNames.flatMap((name) => [name, ...(wire.methodRow(name).aliases ?? [])]);
   assert.equal(new Set(spellings).size, spellings.length);
   assert.equal(wire.methodOf('tools/register'), 'registry/update');
@@ -116,6 +118,7 @@ test('error codes are one each', () => {
 });
 
 test('registrations, events, hooks, ui and blocks have the fields that their schemas have', () => {
+  verifies('sep:blocks');
   assert.deepEqual(Object.keys(registrationItems), wire.registrationKeys);
   for (const key of wire.registrationKeys) {
     const row: { readonly summary: string; readonly key?: string } = wire.registrations[key];

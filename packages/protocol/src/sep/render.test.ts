@@ -19,6 +19,8 @@ test('old spellings of blocks are read all the way down, and the name of today w
   );
   assert.deepEqual(readBlock({ kind: 'diff', diff: 'old', patch: 'new' }), { kind: 'diff', patch: 'new' });
   assert.deepEqual(readBlock({ kind: 'progress', value: 7 }), { kind: 'progress', value: 1 });
+  const named = readBlock(JSON.parse('{"kind":"diff","__proto__":{"patch":"x"}}')) as { patch?: string };
+  assert.equal(named.patch, undefined, 'a key is a key, whatever it is called');
   for (const odd of [null, 5, 'x', [], { kind: 5 }, {}]) assert.deepEqual(readBlock(odd), odd);
 });
 

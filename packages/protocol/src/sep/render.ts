@@ -13,12 +13,11 @@ export function readBlock(given: unknown, depth = 0): unknown {
   const { kind } = given;
   if (!isKind(kind)) return given;
   const aliases: Readonly<Record<string, string>> = renderBlocks[kind].aliases;
-  const block: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(given)) {
-    const field = Object.hasOwn(aliases, name) ? aliases[name]! : name;
-    // The name of today wins, wherever it stands.
-    if (field === name || !Object.hasOwn(given, field)) block[field] = value;
-  }
+  // The name of today wins, wherever it stands.
+  const fields = Object.entries(given)
+    .map(([name, value]) => [name, Object.hasOwn(aliases, name) ? aliases[name]! : name, value] as const)
+    .filter(([name, field]) => field === name || !Object.hasOwn(given, field));
+  const block: Record<string, unknown> = Object.fromEntries(fields.map(([, field, value]) => [field, value]));
   if (kind === 'progress' && typeof block.value === 'number') block.value = Math.min(1, Math.max(0, block.value));
   if (kind === 'stack' && Array.isArray(block.children)) block.children = block.children.map((child) => readBlock(child, depth + 1));
   if (kind === 'widget') block.body = readBlock(block.body, depth + 1);
