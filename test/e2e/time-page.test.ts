@@ -250,6 +250,13 @@ test('a time that was missed while the gateway was off is told first, with its c
   assert.match(await times.first().innerText(), /^Missed .*: The gateway was not running, and it was later than/);
   await picture(page, 'schedule-strip');
   await becomes(() => accessibilityFaults(page), []);
+  // In the conversation it stands under the name of the job, and nobody is said to have written it.
+  await missed.locator('..').getByRole('link', { name: 'Open session' }).first().click();
+  const told = page.getByRole('article', { name: /^schedule from Certificates/ });
+  await told.getByText('Look at the certificates').waitFor();
+  await page.getByText('They are fine.').first().waitFor();
+  await becomes(() => page.getByRole('article', { name: /^You/ }).count(), 0);
+  await picture(page, 'schedule-origin');
   const faults = await mine.faults();
   assert.deepEqual(
     faults.filter((fault) => !/WebSocket connection/.test(fault)),
