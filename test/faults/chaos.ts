@@ -11,7 +11,7 @@ import type { Door } from '../support/chaos-link.ts';
 import { watchSyncs } from '../support/chaos-strace.ts';
 import { faultPoints, isHandOverPoint, killAt } from '../support/fault-points.ts';
 import { temporaryHome } from '../support/gateway.ts';
-import { growthOf, runLeaks } from '../support/leaks.ts';
+import { growthOf, runLeaks, runSoak } from '../support/leaks.ts';
 import { Ledger } from '../support/ledger.ts';
 import type { Observer } from '../support/ledger-observer.ts';
 import { startPostgres } from '../support/postgres.ts';
@@ -70,6 +70,7 @@ const parts: readonly Part[] = [
   ...chosen.map(plugins),
   ...chosen.map(schedules),
   leaks(),
+  soak(),
   ...chosen.map(turnCommits),
   ...chosen.map(resume),
   ...chosen.map(stops),
@@ -269,6 +270,24 @@ function leaks(): Part {
       step(found.runs);
       const heaps = `${found.first.heapMegabytes} MB after 1,000 runs, ${found.last.heapMegabytes} MB after all`;
       return `${Object.keys(found.last.maps).length} places that make maps, none holds more than before; ${heaps}`;
+    },
+  };
+}
+
+function soak(): Part {
+  return {
+    name: 'soak',
+    promise: 'R19',
+    unit: 'jobs',
+    count: minutes > 0 ? 5_000 : 100_000,
+    async run({ count, step }) {
+      const { first, last, ...sums } = await runSoak({ jobs: count });
+      assert.deepEqual(growthOf({ first, last }), []);
+      assert.equal(sums.turns, sums.jobs + sums.messages);
+      assert.ok(minutes > 0 || sums.slope < 1, `it grows by ${sums.slope.toFixed(2)} MB an hour`);
+      step(sums.jobs);
+      const sizes = `${first.rssMegabytes.toFixed(0)} MB after a quarter, ${last.rssMegabytes.toFixed(0)} MB after all`;
+      return `${sums.virtualHours.toFixed(0)} virtual hours, ${sums.turns} turns, ${sums.sessions} sessions; no map holds more than before; ${sizes}: ${sums.slope.toFixed(2)} MB an hour`;
     },
   };
 }
