@@ -264,6 +264,38 @@ test('a slash offers the commands that fit, by keyboard and by pointer', async (
   await becomes(() => page.locator('.composer-hints').innerText(), /shell command/);
 });
 
+test('what may follow a command is offered as it is typed, and taken only by who chooses it', async () => {
+  await using shown = await gallery.open();
+  const { page } = shown;
+  await show(page, { name: 'items', items: [] });
+  const text = page.getByRole('textbox');
+  const offered = page.getByRole('listbox', { name: 'Suggestions' });
+  await text.click();
+  await page.keyboard.type('/mod');
+  await page.keyboard.press('Tab');
+  await becomes(() => text.inputValue(), '/model ');
+  await becomes(() => offered.getByRole('option').locator('code').allInnerTexts(), ['/model demo', '/model default']);
+  await becomes(() => page.locator('.composer [role=status].visually-hidden').innerText(), /2 suggestions/);
+  await becomes(() => text.getAttribute('aria-activedescendant'), null);
+  await becomes(() => accessibilityFaults(page), []);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await becomes(() => offered.getByRole('option', { selected: true }).innerText(), /default/);
+  const selected = await offered.getByRole('option', { selected: true }).getAttribute('id');
+  await becomes(() => text.getAttribute('aria-activedescendant'), selected);
+  await page.keyboard.press('Enter');
+  await becomes(() => text.inputValue(), '/model default');
+  await becomes(() => offered.count(), 0);
+  await text.fill('/model de');
+  await offered.getByRole('option').first().waitFor();
+  await page.keyboard.press('Escape');
+  await becomes(() => offered.count(), 0);
+  await text.fill('/model d');
+  await offered.getByRole('option').first().waitFor();
+  await page.keyboard.press('Enter');
+  await called(page, ['send /model d']);
+});
+
 test('files are attached from the clipboard and by picking them, and what does not fit is refused in words', async () => {
   await using shown = await gallery.open();
   const { page } = shown;

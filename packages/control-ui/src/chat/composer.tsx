@@ -1,6 +1,6 @@
 // Where a person writes: text, files, commands, and the choices that go with a message. What was typed is never lost: the
 // text belongs to the shell, also while the composer is closed.
-import { type CommandInfo, visible } from '@tenon/protocol';
+import { visible } from '@tenon/protocol';
 import {
   type ClipboardEvent,
   type DragEvent,
@@ -14,7 +14,7 @@ import {
   useState,
 } from 'react';
 import { Icon } from '../icons.tsx';
-import { CommandList, completed, matchingCommands } from './command-list.tsx';
+import { CommandList, matchingCommands, type Offer, useArguments } from './command-list.tsx';
 import { plural } from './format.ts';
 import { Pickers } from './pickers.tsx';
 import type { ClosedReason, ComposerProps } from './types.ts';
@@ -50,12 +50,17 @@ function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): Reac
   const fileRef = useRef<HTMLInputElement>(null);
   const listId = useId();
   const hintId = useId();
-  const [active, setActive] = useState(0);
+  const [active, setActive] = useState<number>();
   const [closedFor, setClosedFor] = useState<string>();
   const escapedAt = useRef(Number.NEGATIVE_INFINITY);
 
-  const offered = closedFor === value ? [] : matchingCommands(value, commands);
-  const chosen = offered[Math.min(active, offered.length - 1)];
+  const fitting = matchingCommands(value, commands);
+  const following = useArguments(value, props.onComplete);
+  const offered = closedFor === value ? [] : fitting.length > 0 ? fitting : following;
+  // What follows a command may be anything: none of it is chosen until somebody goes there.
+  const isFree = offered.length > 0 && offered === following;
+  const at = Math.min(active ?? (isFree ? -1 : 0), offered.length - 1);
+  const chosen = offered[at];
   const canSend = (value.trim() !== '' || fileCount > 0) && props.filesReason === undefined;
   const canStop = busy && !waitingForApproval && onStop !== undefined;
 
@@ -77,21 +82,22 @@ function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): Reac
     if (canSend) onSend();
   }
 
-  function complete(command: CommandInfo): void {
-    const text = completed(command);
+  function complete({ text }: Offer): void {
     onChange(text);
-    setClosedFor(text);
+    setActive(undefined);
+    // What may follow the command is another question.
+    setClosedFor(isFree || !text.endsWith(' ') ? text : undefined);
     textRef.current?.focus();
   }
 
   function onListKey(event: KeyboardEvent): boolean {
-    if (!chosen) return false;
+    if (offered.length === 0) return false;
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-    if (step !== 0 && !event.altKey) setActive((Math.min(active, offered.length - 1) + step + offered.length) % offered.length);
+    if (step !== 0 && !event.altKey)
+      setActive(at < 0 ? (step > 0 ? 0 : offered.length - 1) : (at + step + offered.length) % offered.length);
     else if (event.key === 'Escape') setClosedFor(value);
-    else if (event.key === 'Tab' && !event.shiftKey) complete(chosen);
-    // A command that stands there whole is sent like any text.
-    else if (event.key === 'Enter' && !event.shiftKey && value !== `/${chosen.name}`) complete(chosen);
+    else if (event.key === 'Tab' && !event.shiftKey) complete(chosen ?? offered[0]!);
+    else if (event.key === 'Enter' && !event.shiftKey && chosen && !chosen.isWhole) complete(chosen);
     else return false;
     event.preventDefault();
     return true;
@@ -153,7 +159,12 @@ function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): Reac
       }}
       onDrop={onDrop}
     >
-      {offered.length > 0 && <CommandList id={listId} commands={offered} active={offered.indexOf(chosen!)} onChoose={complete} />}
+      {offered.length > 0 && (
+        <CommandList id={listId} label={isFree ? 'Suggestions' : 'Commands'} offers={offered} active={at} onChoose={complete} />
+      )}
+      <p className="visually-hidden" role="status">
+        {isFree && `${plural(offered.length, 'suggestion')}, arrow keys choose`}
+      </p>
       {props.files}
       <textarea
         ref={textRef}
@@ -165,12 +176,12 @@ function OpenComposer(props: ComposerProps & { readonly caret: CaretRef }): Reac
         aria-autocomplete="list"
         aria-haspopup="listbox"
         aria-controls={offered.length > 0 ? listId : undefined}
-        aria-activedescendant={chosen ? `${listId}-${offered.indexOf(chosen)}` : undefined}
+        aria-activedescendant={chosen ? `${listId}-${at}` : undefined}
         aria-describedby={hints.length > 0 ? hintId : undefined}
         enterKeyHint={onTouch() ? 'enter' : 'send'}
         onChange={(event) => {
           onChange(event.target.value);
-          setActive(0);
+          setActive(undefined);
         }}
         onKeyDown={onKeyDown}
         onPaste={onPaste}

@@ -54,6 +54,12 @@ export function startGallery(root: HTMLElement): Gallery {
   return { show: (view) => update({ view }), setNow: (now) => update({ now }), set: (controls) => update({ controls }), calls, now: NOW };
 }
 
+/** As the gateway would answer. */
+async function completions(text: string) {
+  const lines = ['/model demo', '/model default'].map((line) => ({ text: line, description: 'A model' }));
+  return lines.filter((line) => line.text.startsWith(text));
+}
+
 interface ShownProps {
   readonly view: View;
   readonly now: number;
@@ -132,6 +138,7 @@ function Shown({ view, now, controls, calls, change }: ShownProps): ReactNode {
           }
           placeholder={view.name === 'waiting' ? 'Message main, sent after your decision' : 'Message main'}
           commands={commands}
+          onComplete={completions}
           models={models}
           model={model}
           onModel={setModel}

@@ -228,6 +228,11 @@ export interface ClosedReason {
   readonly onCommand?: (() => void) | undefined;
 }
 
+export interface Completion {
+  readonly text: string;
+  readonly description?: string;
+}
+
 export interface ComposerProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
@@ -247,6 +252,8 @@ export interface ComposerProps {
   /** Leaves the field without sending. */
   readonly onLeave?: (() => void) | undefined;
   readonly commands: readonly CommandInfo[];
+  /** What may be typed next after a command, as whole lines. The same function as long as it asks the same. */
+  readonly onComplete?: ((text: string) => Promise<readonly Completion[]>) | undefined;
   readonly models?: readonly ModelInfo[] | undefined;
   readonly model?: string | undefined;
   readonly onModel?: ((id: string) => void) | undefined;

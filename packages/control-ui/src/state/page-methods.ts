@@ -37,6 +37,7 @@ export const laterMethods = [
   'attachments.chunk',
   'attachments.commit',
   'attachments.remove',
+  'commands.complete',
   'cron.add',
   'cron.history',
   'cron.list',

@@ -332,6 +332,10 @@ function useComposer(sessionKey: string | undefined, agent: Agent) {
     else void page.sessions.patch(sessionKey, fields);
   }
 
+  const onComplete = useMemo(() => {
+    if (sessionKey === undefined) return undefined;
+    return async (typed: string) => (await page.link().call('commands.complete', { sessionKey, text: typed })).completions;
+  }, [page, sessionKey]);
   const list = models.kind === 'ready' ? models.value : [];
   const chosen = sessionKey === undefined ? choices : (session ?? {});
   const modelId = chosen.model ?? agent.model ?? list.find((each) => each.isDefault)?.id;
@@ -357,6 +361,7 @@ function useComposer(sessionKey: string | undefined, agent: Agent) {
       onLeave: isCommand ? () => setCommand(undefined) : undefined,
       onSend: () => void send(),
       commands: commands.kind === 'ready' ? commands.value : [],
+      onComplete,
       models: list,
       model: modelId,
       onModel: (id: string) => choose({ model: id }),
