@@ -1090,6 +1090,85 @@ export interface SeamRequests {
           details?: unknown;
         };
   };
+  /** A change of a session asks it to take part. */
+  'patch_action/execute': {
+    readonly params: {
+      context: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id: string;
+      /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+      action: string;
+      entry: {
+        /** agent:<agentId>:<name>, such as agent:main:notes */
+        key: string;
+        /** an id of 16 to 64 letters, digits, - and _ */
+        session_id: string;
+        /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+        agent_id: string;
+        title: string;
+        label: string | null;
+        pinned: boolean;
+        archived: boolean;
+        model: string | null;
+        thinking: 'off' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | null;
+        permissions: 'ask' | 'accept-edits' | 'deny' | 'bypass' | null;
+        queue: 'collect' | 'steer' | 'followup' | 'interrupt' | null;
+        status: 'idle' | 'queued' | 'running' | 'waiting' | 'failed';
+        /** agent:<agentId>:<name>, such as agent:main:notes */
+        forked_from?: string;
+        revision: number;
+        plugin_extensions?: {
+          /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+          plugin_id: string;
+          namespace: string;
+          value: unknown;
+        }[];
+        slots?: Record<string, unknown>;
+        pending_injections?: number;
+        created_at: number;
+        updated_at: number;
+      };
+      payload?: unknown;
+      client: {
+        scopes: ('operator.read' | 'operator.write' | 'operator.approvals' | 'operator.pairing' | 'operator.admin')[];
+      };
+    };
+    readonly result:
+      | {
+          ok: true;
+          entry_patch?: {
+            title?: string;
+            label?: string | null;
+            pinned?: boolean;
+            archived?: boolean;
+            model?: string | null;
+            thinking?: 'off' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | null;
+            queue?: 'collect' | 'steer' | 'followup' | 'interrupt' | null;
+          };
+          continue_agent?: boolean;
+          /** namespace → value; null removes it */
+          state_patch?: object;
+          inject?: {
+            text: string;
+            idempotency_key?: string;
+            placement?: 'prepend_context' | 'append_context';
+            ttl_ms?: number;
+            priority?: number;
+            metadata?: unknown;
+          }[];
+        }
+      | {
+          ok: false;
+          error: string;
+        };
+  };
   /** Judge a tool call; a failure denies. */
   'policy/decide': {
     readonly params: {
@@ -1190,6 +1269,11 @@ export interface SeamItems {
     id: string;
     description?: string;
     schema?: unknown;
+    required_scopes?: ('operator.read' | 'operator.write' | 'operator.approvals' | 'operator.pairing' | 'operator.admin')[];
+  };
+  patch_actions: {
+    /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+    action: string;
     required_scopes?: ('operator.read' | 'operator.write' | 'operator.approvals' | 'operator.pairing' | 'operator.admin')[];
   };
   interactions: {
@@ -1455,6 +1539,7 @@ type SepMethodName =
   | 'provider/delta'
   | 'log'
   | 'action/execute'
+  | 'patch_action/execute'
   | 'policy/decide'
   | 'interaction/press'
   | 'state/get'

@@ -277,6 +277,7 @@ type SepMethodName =
   | 'provider/delta'
   | 'log'
   | 'action/execute'
+  | 'patch_action/execute'
   | 'policy/decide'
   | 'interaction/press'
   | 'state/get'

@@ -207,7 +207,7 @@ function fieldRows(shape: Shape, prefix: string): string[][] {
     const label = code(`${prefix}${name}${shape.required?.includes(name) ? '' : '?'}`);
     if (name === 'registrations') return [[label, 'object', 'see Registrations']];
     if (name === 'context') return [[label, 'Context', '']];
-    const row = [label, typeOf(each), each.description ?? each.items?.description ?? ''];
+    const row = [label, typeOf(each), (each.description ?? each.items?.description ?? '').replaceAll('<', '\\<')];
     const inside = each.items?.properties ? each.items : each;
     if (!inside.properties || (each.additionalProperties !== undefined && each.additionalProperties !== false)) return [row];
     return [row, ...fieldRows(inside, each.items?.properties ? `${prefix}${name}[].` : `${prefix}${name}.`)];

@@ -62,7 +62,7 @@ export const ExtensionManifest = Type.Object(
             type: 'object',
             maxProperties: 64,
             additionalProperties: { type: 'string', maxLength: 32_768 },
-            description: 'variables; what a value names as env:NAME, in braces after a dollar sign, is that variable of the host',
+            description: `variables; \${env:NAME} in a value is that variable of the host`,
           }),
         ),
         sha256: Optional(Type.String({ pattern: '^[0-9A-Fa-f]{64}$', description: 'of the program that is run, in hex' })),

@@ -53,6 +53,8 @@ const Credentials = Type.Object(
   closed,
 );
 
+const CallId = Type.String({ description: 'names this call in tool/update' });
+const Bare = Type.String({ description: 'without the name of the extension' });
 const Value = Type.Object({ value: Anything }, closed);
 const Key = Type.Object({ key: Text }, closed);
 const inSession = <Properties extends Record<string, TSchema>>(properties: Properties) =>
@@ -86,15 +88,18 @@ const plainMethods = {
   },
   hook: { params: Type.Object({ hook: Type.Enum(hookNames), context: Context, input: AnyObject }, closed), result: Outcome },
   'tool/execute': {
-    params: Type.Object({ call_id: Text, tool: Text, arguments: AnyObject, context: Context }, closed),
+    params: Type.Object({ call_id: CallId, tool: Bare, arguments: AnyObject, context: Context }, closed),
     result: Type.Object({ content: Text, is_error: Optional(Type.Boolean()), details: Optional(Anything) }, closed),
   },
   'command/execute': {
-    params: Type.Object({ command: Text, context: Context, arguments: Optional(AnyObject) }, closed),
+    params: Type.Object({ command: Bare, context: Context, arguments: Optional(AnyObject) }, closed),
     result: Type.Object({ content: Optional(Text) }, closed),
   },
   'command/complete': {
-    params: Type.Object({ command: Text, context: Context, partial: Optional(Text) }, closed),
+    params: Type.Object(
+      { command: Bare, context: Context, partial: Optional(Type.String({ description: 'what is typed after the command so far' })) },
+      closed,
+    ),
     result: Type.Object({ completions: Optional(Type.Array(Type.Object({ value: Text, description: Optional(Text) }, closed))) }, closed),
   },
   'provider/complete': {
@@ -129,23 +134,39 @@ const plainMethods = {
       closed,
     ),
   },
-  'session/send_message': { params: inSession({ text: Text, role: Optional(Type.Enum(['user', 'assistant'])) }), result: Empty },
+  'session/send_message': {
+    params: inSession({
+      text: Text,
+      role: Optional(Type.Enum(['user', 'assistant'], { description: 'who says it; assistant without one' })),
+    }),
+    result: Empty,
+  },
   'session/send_user_message': {
-    params: inSession({ text: Text, deliver_as: Optional(Type.Enum(['steer', 'follow_up', 'next_turn'])) }),
+    params: inSession({
+      text: Text,
+      deliver_as: Optional(Type.Enum(['steer', 'follow_up', 'next_turn'], { description: 'follow_up without one' })),
+    }),
     result: Empty,
   },
   'session/append_entry': { params: inSession({ entry: AnyObject }), result: Empty },
   'session/set_model': { params: inSession({ model: Text, provider: Optional(Text), thinking: Optional(Text) }), result: Empty },
   'session/state': { params: inSession({}), result: Type.Object({ state: Optional(AnyObject) }, closed) },
   'exec/run': {
-    params: inSession({ command: Text, args: Optional(Type.Array(Text)), cwd: Optional(Text) }),
+    params: inSession({
+      command: Text,
+      args: Optional(Type.Array(Text)),
+      cwd: Optional(Type.String({ description: 'the root of the workspace without one' })),
+    }),
     result: Type.Object({ stdout: Text, stderr: Text, exit_code: Type.Integer() }, closed),
   },
   'ui/request': { params: UiRequest, result: UiAnswer },
   'kv/get': { params: Key, result: Value },
   'kv/set': { params: Type.Object({ key: Text, value: Anything }, closed), result: Empty },
   'kv/delete': { params: Key, result: Empty },
-  'kv/list': { params: Type.Object({ prefix: Optional(Text) }, closed), result: Type.Object({ keys: Type.Array(Text) }, closed) },
+  'kv/list': {
+    params: Type.Object({ prefix: Optional(Type.String({ description: 'all keys without one' })) }, closed),
+    result: Type.Object({ keys: Type.Array(Text) }, closed),
+  },
   'bus/publish': { params: Type.Object({ topic: Text, payload: AnyObject }, closed), result: Empty },
   'provider/delta': { params: Type.Object({ request_id: Text, event: Type.Object({ type: Text }) }, closed) },
   log: { params: Type.Object({ level: Type.Enum([...logLevels]), message: Text, fields: Optional(AnyObject) }, closed) },

@@ -54,7 +54,14 @@ export const UiRequest = Type.Union([
   Type.Object({ kind: Type.Literal('select'), prompt: Text, options: Type.Array(Text) }, closed),
   Type.Object({ kind: Type.Literal('confirm'), prompt: Text }, closed),
   Type.Object({ kind: Type.Literal('input'), prompt: Text, default: Type.Optional(Text) }, closed),
-  Type.Object({ kind: Type.Literal('notify'), message: Text, level: Type.Optional(Type.Enum([...notifyLevels])) }, closed),
+  Type.Object(
+    {
+      kind: Type.Literal('notify'),
+      message: Text,
+      level: Type.Optional(Type.Enum([...notifyLevels], { description: 'info without one' })),
+    },
+    closed,
+  ),
   Type.Object({ kind: Type.Literal('set_status'), status: Text }, closed),
   // Kinds of blocks that are not known here are shown by their `text`, so they are no error.
   Type.Object({ kind: Type.Literal('set_widget'), widget: AnyObject }, closed),
