@@ -76,7 +76,6 @@ before(async () => {
   writeFileSync(join(workspace, 'dot.png'), PIXEL);
   [gateway, opened] = await Promise.all([start(), openBrowser()]);
   await ask('sessions.create', { key: 'agent:main:nightly', title: 'Nightly' });
-  await ask('plugins.enable', { id: 'webchat', grants: ['channels.serve'] });
   await ask('plugins.enable', { id: 'courier', grants: ['attachments.send', 'people.notify', 'ui.interact'] });
 });
 after(async () => {

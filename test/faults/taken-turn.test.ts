@@ -36,7 +36,11 @@ test('killed with the card on record and the turn not ended, there is one card a
       ['Reminder: take the tea out'],
     );
     const { deliveries } = await world.ask('deliveries.list', { sessionKey: key });
-    assert.equal(deliveries.length, 1);
+    // Nobody has switched its channel on by hand.
+    assert.deepEqual(
+      deliveries.map(({ channel, state }: Record<string, string>) => [channel, state]),
+      [['webchat', 'sent']],
+    );
     assert.match((await world.ask('commands.invoke', { sessionKey: key, text: '/remind' })).reply, /^1\. take the tea out \(due since /);
     assert.deepEqual(server.requests, [], 'no model was asked');
   } finally {
