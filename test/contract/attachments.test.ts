@@ -96,7 +96,10 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       assert.equal((await refused(admin, 'attachments.chunk', { uploadId, offset: 0, data: long })).code, 'INVALID_REQUEST');
       const huge = { name: 'x', bytes: limits.attachmentBytes.value + 1 };
       assert.equal((await refused(admin, 'attachments.begin', huge)).code, 'INVALID_REQUEST');
+      await ask(admin, 'attachments.chunk', { uploadId, offset: 0, data: Buffer.from('ab').toString('base64') });
+      assert.ok(filesIn(gateway.home).includes(uploadId));
       assert.equal((await ask(admin, 'attachments.abort', { uploadId })).aborted, true);
+      assert.ok(!filesIn(gateway.home).includes(uploadId), 'nothing of it stays');
       assert.equal((await refused(admin, 'attachments.chunk', { uploadId, offset: 0, data: '' })).details?.code, 'NO_UPLOAD');
     });
 
@@ -124,7 +127,17 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       assert.match(response.headers.get('content-security-policy') ?? '', /sandbox/);
       const disposition = response.headers.get('content-disposition') ?? '';
       assert.match(disposition, /^attachment; filename="a _page__ _n_.html"; filename\*=UTF-8''a%20%22page%22%3B%20%C3%BCn%C3%AF\.html$/);
-      for (const path of ['..%2f..%2ftoken', '../../token', '', 'x', `${handle}/..`, `${handle}%00`]) {
+      for (const path of [
+        '..%2f..%2ftoken',
+        '../../token',
+        '%2fetc%2fpasswd',
+        '/etc/passwd',
+        join(gateway.home, 'token'),
+        '',
+        'x',
+        `${handle}/..`,
+        `${handle}%00`,
+      ]) {
         const { status } = await download(world, path);
         assert.ok([401, 404].includes(status), `${path}: ${status}`);
       }

@@ -144,6 +144,17 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         assert.deepEqual([ok, reason], [false, 'invalid'], JSON.stringify(files));
         assert.match(message, why, JSON.stringify(files));
       }
+      // No best-effort for batches: one that cannot be sent, and none is. "../" and folders in between change nothing.
+      assert.match((await send([{ path: 'fine.txt' }, { path: 'nothing.txt' }])).message, /files\/1/);
+      assert.match((await send([{ path: 'folder/../../../../token' }])).message, /outside/);
+      // Sniff window only: what lies behind the first bytes is not looked at.
+      writeFileSync(join(work, 'window.txt'), Buffer.concat([Buffer.alloc(4_096, 'a'), Buffer.alloc(64)]));
+      const behind = await late(world.admin, 'send', {
+        sessionKey: await newSession(),
+        files: [{ path: 'window.txt' }],
+        channelHints: { forceDocumentMime: 'text/plain' },
+      });
+      assert.equal(behind.ok, true, behind.message);
       const mismatch = await send([{ path: 'fine.txt' }], { channelHints: { forceDocumentMime: 'application/pdf' } });
       assert.match(mismatch.message, /text\/plain by its first bytes, not application\/pdf/);
       assert.equal((await send([{ path: 'fine.txt' }], { maxBytes: 3 })).reason, 'invalid');
