@@ -103,6 +103,12 @@ test('a channel that fails is asked again after 5 s, 30 s, 2 min, 10 min and 1 h
     line.asked.map(({ attempt }) => attempt),
     [1, 2, 3, 4, 5, 6],
   );
+  const { entries } = await line.host.call<Any>('chat.history', { sessionKey: 'agent:main:line:ada' });
+  const said = entries.filter(({ customType }: Any) => customType === 'delivery_failed').map(({ data }: Any) => data);
+  assert.deepEqual(
+    said.map(({ entryId, channel, attempts }: Any) => [entryId, channel, attempts]),
+    [[row.entryId, 'line', 6]],
+  );
   const { findings } = await line.host.call<Any>('doctor.run', {});
   const found = findings.find(({ check }: Any) => check === 'deliveries');
   assert.deepEqual(

@@ -97,6 +97,9 @@ test('a delivery has its buttons until one is pressed, wherever that was; withou
     [['d1', 'agent:main:a', 'Done']],
   );
   assert.deepEqual(kinds({ entries: [custom('p1', 'delivery_pressed', pressed)] }), ['day', 'custom']);
+  const failed = custom('f1', 'delivery_failed', { entryId: 'd1', channel: 'line', reason: 'nobody answers', attempts: 6 });
+  const [, line] = itemsOf({ entries: [failed] });
+  assert.ok(line?.kind === 'custom' && line.text === 'Not delivered over line: nobody answers');
   assert.deepEqual(kinds({ entries: [custom('d2', 'delivery', { by: 3 })] }), ['day'], 'an import may have brought anything');
 });
 

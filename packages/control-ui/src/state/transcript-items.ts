@@ -334,6 +334,10 @@ class Rows {
       this.#push({ kind: 'custom', key: entry.id, at: entry.at, from: said(data.plugin), text: said(data.text) });
     if (entry.customType === 'delivery') this.#delivery(entry, data as unknown as Delivery);
     if (entry.customType === 'delivery_pressed') this.#pressed(entry, data as unknown as DeliveryPressed);
+    if (entry.customType === 'delivery_failed') {
+      const text = `Not delivered over ${said(data.channel)}: ${said(data.reason)}`;
+      this.#push({ kind: 'custom', key: entry.id, at: entry.at, from: 'Gateway', text });
+    }
     if (entry.customType === 'command')
       this.#notice(entry, { type: 'command', command: said(data.text ?? data.command), reply: withBreaks(said(data.reply)) });
   }

@@ -173,6 +173,11 @@ export function* settleDelivery(
   if (row?.state === 'failed') {
     const details = { channel: row.channel as string, reason: row.reason as string, attempts: attempt };
     yield* appendAudit({ actor: 'gateway', action: 'deliveries.failed', target: id, details, at }, dialect);
+    // Who reads the conversation sees that this did not arrive.
+    const session = yield* requireSession(row.session_key as string, dialect);
+    const data = { ...details, entryId: row.entry_id as string };
+    if (session.session_id === row.session_id)
+      yield* appendOnLeaf(session, [{ draft: { type: 'custom', customType: 'delivery_failed', data } }], at);
   }
   return row ? { record: toRecord(row) } : {};
 }

@@ -200,6 +200,10 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
     if (added.type === 'custom' && added.customType === 'reply') reply(added.data);
     const delivery = deliveryIn(added);
     if (delivery) show.said(deliveryText(delivery), delivery.byName);
+    if (added.type === 'custom' && added.customType === 'delivery_failed') {
+      const { channel, reason } = fieldsOf(added.data);
+      show.problem(`Not delivered over ${String(channel)}: ${String(reason)}`);
+    }
     const pressed = pressIn(added);
     if (pressed) show.note(`Pressed: ${pressed.label}${pressed.text === undefined ? '' : ` (${pressed.text})`}`);
   }
