@@ -273,7 +273,7 @@ function checkWith({ patterns, refs }: Parts, root: unknown, given: unknown, nam
       const matching = byPattern.filter(([pattern]) => finds(pattern, key)).map(([, inner]) => inner);
       const apply = [...named, ...matching];
       if (apply.length === 0 && rules.additionalProperties !== undefined) {
-        if (rules.additionalProperties === false) return `${place} has an unknown field "${key.slice(0, 64)}"`;
+        if (rules.additionalProperties === false) return `${place} has an unknown field "${key.slice(0, 64)}"${fieldsOf(rules)}`;
         apply.push(rules.additionalProperties);
       }
       for (const rule of apply) {
@@ -294,8 +294,10 @@ function checkWith({ patterns, refs }: Parts, root: unknown, given: unknown, nam
       const wrong = check(inner, value, place, depth + 1);
       if (wrong) return wrong;
     }
-    if (rules.anyOf !== undefined && !(rules.anyOf as unknown[]).some(fits)) return `${place} fits none of the forms that it may have`;
-    if (rules.oneOf !== undefined && (rules.oneOf as unknown[]).filter(fits).length !== 1) return `${place} must fit exactly one form`;
+    if (rules.anyOf !== undefined && !(rules.anyOf as unknown[]).some(fits))
+      return formsOf(rules.anyOf, place) ?? `${place} fits none of the forms that it may have`;
+    if (rules.oneOf !== undefined && (rules.oneOf as unknown[]).filter(fits).length !== 1)
+      return formsOf(rules.oneOf, place) ?? `${place} must fit exactly one form`;
     if (rules.not !== undefined && fits(rules.not)) return `${place} has a form that it must not have`;
     if (rules.if !== undefined) {
       const branch = fits(rules.if) ? rules.then : rules.else;
@@ -310,6 +312,17 @@ function checkWith({ patterns, refs }: Parts, root: unknown, given: unknown, nam
     if (error instanceof TooMuch) return `${name} takes too long to check against its schema`;
     throw error;
   }
+}
+
+function fieldsOf({ properties }: Schema): string {
+  const names = isRecord(properties) ? Object.keys(properties) : [];
+  return names.length === 0 ? '' : `; it may have ${names.join(', ').slice(0, 256)}`;
+}
+
+/** Where all forms are single values, they can be named. */
+function formsOf(forms: unknown, place: string): string | undefined {
+  const values = (forms as unknown[]).map((form) => (isRecord(form) && 'const' in form ? canonical(form.const as JsonValue) : undefined));
+  return values.includes(undefined) ? undefined : `${place} must be one of ${values.join(', ').slice(0, 256)}`;
 }
 
 function isOfType(value: unknown, type: string): boolean {

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { PluginDetails } from '@tenon/protocol';
-import { CENSORED, isSecretName } from '../../kernel/redact.ts';
 import { defineCommand } from '../command.ts';
+import { configLines, isPart, type Part } from '../config-lines.ts';
 import { quoted, usageError } from '../failure.ts';
 import { type Io, readAll } from '../io.ts';
-import { jsonLine } from '../output.ts';
 import { list, on, repeated, required, text } from '../values.ts';
 
 export const pluginConfig = defineCommand({
@@ -48,26 +47,6 @@ export const pluginConfig = defineCommand({
     return result.plugin.enabled && state !== 'loaded' ? 1 : 0;
   },
 });
-
-type Part = Record<string, unknown>;
-
-/** What is set, and what else can be. */
-function configLines({ id, config, configSchema }: PluginDetails): string[] {
-  const properties = isPart(configSchema?.properties) ? configSchema.properties : {};
-  const set = Object.entries(config).map(([key, value]) => `${key} = ${isSecretName(key) ? CENSORED : jsonLine(value)}`);
-  const others = Object.entries(properties).flatMap(([key, schema]) =>
-    Object.hasOwn(config, key) ? [] : [`${key} is not set${aboutOf(schema)}`],
-  );
-  if (set.length + others.length > 0) return [...set, ...others];
-  return [configSchema === undefined ? `${id} has nothing to configure` : 'nothing is set'];
-}
-
-function aboutOf(schema: unknown): string {
-  if (!isPart(schema)) return '';
-  const about = [typeof schema.type === 'string' ? schema.type : '', typeof schema.description === 'string' ? schema.description : ''];
-  const text = about.filter(Boolean).join(': ');
-  return text === '' ? '' : ` (${text})`;
-}
 
 interface Assignment {
   readonly path: readonly string[];
@@ -128,10 +107,6 @@ function schemaAt(schema: unknown, path: readonly string[]): Part | undefined {
     at = isPart(properties) && Object.hasOwn(properties, step) ? properties[step] : undefined;
   }
   return isPart(at) ? at : undefined;
-}
-
-function isPart(value: unknown): value is Part {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 async function readConfig(file: string, io: Io): Promise<Part> {
