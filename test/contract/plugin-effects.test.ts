@@ -59,7 +59,9 @@ const deeds = {
       await api.session.workflow.enqueueNextTurnInjection({ sessionKey, text: 'by a call' });
       return {};
     });
-    api.registerCommand({ name: 'deed', description: 'd', handler: async ({ sessionKey, args }) => {
+    api.registerCommand({ name: 'deed', description: 'd', handler: async ({ sessionKey, args, state }) => {
+      if (args === 'patch') return { text: 'kept', statePatch: { box: { n: (state('box')?.n ?? 0) + 1 } }, inject: [{ text: 'told by a command' }], continueAgent: false };
+      if (args === 'foreign') return { text: 'kept', statePatch: { box: { n: 99 }, nowhere: 1 }, inject: [{ text: 'never' }] };
       await api.session.workflow.enqueueNextTurnInjection({ sessionKey, text: 'by a command' });
       return { text: 'done', ...(args === 'wait' ? { continueAgent: false } : {}) };
     } });`,
@@ -127,6 +129,21 @@ async function waits(key: string, nth = 0): Promise<void> {
 
 const openGate = () => world.ask('plugin.deeds.open');
 const put = (key: string, n: number) => world.ask('sessions.pluginPatch', { key, pluginId: 'deeds', namespace: 'box', value: { n } });
+
+test('what a command changes and queues is committed together, or not at all', async () => {
+  verifies('seams:W1');
+  const key = await newSession();
+  const type = (args: string) => world.admin.request('commands.invoke', { sessionKey: key, text: `/deed ${args}` });
+  assert.equal((await type('patch')).payload.reply, 'kept');
+  assert.equal((await type('patch')).payload.reply, 'kept');
+  const shown = async () => (await world.ask('sessions.get', { key })).session;
+  assert.equal((await boxOf(key)).n, 2);
+  assert.equal((await shown()).pendingInjections, 2);
+  const refused = await type('foreign');
+  assert.deepEqual([refused.ok, refused.error?.code, refused.error?.details?.code], [false, 'PLUGIN', 'PLUGIN_FAILED']);
+  assert.equal((await boxOf(key)).n, 2);
+  assert.equal((await shown()).pendingInjections, 2);
+});
 
 describe('state of an action', () => {
   test('is bound to what the handler has read: it is asked again about what somebody else has made of it', async () => {

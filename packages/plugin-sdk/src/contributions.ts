@@ -225,12 +225,16 @@ export interface Completion {
   readonly description?: string;
 }
 
+/** Beside the text, the same as of an action, and committed in the same way. */
+export interface CommandResult extends Pick<Extract<ActionResult, { readonly ok?: true }>, 'continueAgent' | 'statePatch' | 'inject'> {
+  /** For whoever typed the command. */
+  readonly text: string;
+}
+
 export interface PluginCommand extends Contribution<'command'> {
   /** While somebody types: what may follow. */
   readonly complete?: (args: string, call: CommandCall) => readonly (string | Completion)[] | Promise<readonly (string | Completion)[]>;
-  readonly handler: (
-    call: CommandCall,
-  ) => { readonly text: string; readonly continueAgent?: boolean } | Promise<{ readonly text: string; readonly continueAgent?: boolean }>;
+  readonly handler: (call: CommandCall) => CommandResult | Promise<CommandResult>;
 }
 
 export interface EventSubscription extends Contribution<'eventSubscription'> {

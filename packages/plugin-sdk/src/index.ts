@@ -3,6 +3,7 @@ export type {
   ActionCall,
   ActionResult,
   CommandCall,
+  CommandResult,
   Completion,
   EventSubscription,
   GatewayMethod,

@@ -1,18 +1,26 @@
 // Slash commands of plugins. They act with the rights of whoever typed them and with the grants of the plugin; what they
-// answer is text, and whether the agent goes on is for the gateway to see to, not part of it.
+// answer is text; what they change, queue and ask for is committed as it is for an action.
 import { grantedFields, GatewayError, matches, type CommandInfo, type Scope } from '@tenon/protocol';
 import type { PluginCommand } from '@tenon/plugin-sdk';
 import { placed } from '../host/call-plugin.ts';
 import { Type } from 'typebox';
 import type { RegisteredItem } from '../host/contribution-registry.ts';
 import { missingGrant } from '../host/missing-grant.ts';
-import { notingWrites } from '../host/own-writes.ts';
 import { copyPlain } from '../host/plain-data.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { randomId } from '../kernel/ids.ts';
 import type { Store } from '../store/store.ts';
 import { agentIdOf } from './agents.ts';
-import { type PluginParts, readState } from './plugin-tools.ts';
+import {
+  type Asked,
+  askLooking,
+  askUntilFresh,
+  changesNothing,
+  effectFields,
+  effectsOf,
+  type SaidEffects,
+  wrongIn,
+} from './plugin-effects.ts';
+import type { PluginParts } from './plugin-tools.ts';
 import type { Turns } from './service.ts';
 import type { Wake } from './wake.ts';
 
@@ -86,23 +94,34 @@ export interface PluginCommandDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly turns: Pick<Turns, 'accepted'>;
-  readonly wake: Pick<Wake, 'called'>;
+  readonly wake: Pick<Wake, 'afterCall'>;
 }
 
-/** Contract: throws only GatewayError. */
+/** Contract: throws only GatewayError. What the plugin changes, queues and asks for is committed together. */
 export async function runPluginCommand(
-  { item, plugin, pluginName }: RegisteredItem<'command'>,
+  registered: RegisteredItem<'command'>,
   rest: string,
   call: CommandCall,
-  { store, clock, turns, wake }: PluginCommandDeps,
+  deps: PluginCommandDeps,
   plugins: PluginParts,
 ): Promise<CommandReply> {
-  const { sessionKey, principal } = call;
-  requireScopes(`/${item.name}`, scopesOf(item), principal.held);
+  const { item } = registered;
+  requireScopes(`/${item.name}`, scopesOf(item), call.principal.held);
   if (rest.length > MAX_ARGS)
     throw new GatewayError('TOO_LARGE', `/${item.name} takes up to ${MAX_ARGS} characters, and was given ${rest.length}`);
-  const state = await readState(plugins, plugin, sessionKey);
-  const { result: answer, own } = await notingWrites(plugin, sessionKey, () =>
+  return askUntilFresh(() => askCommand(registered, rest.replace(/[^\P{Cc}\t\n]/gu, ''), call, deps, plugins));
+}
+
+async function askCommand(
+  registered: RegisteredItem<'command'>,
+  given: string,
+  { sessionKey, principal }: CommandCall,
+  { store, clock, turns, wake }: PluginCommandDeps,
+  plugins: PluginParts,
+): Promise<Asked<CommandReply>> {
+  const { item, plugin, pluginName } = registered;
+  const effectDeps = { store, plugins, wake };
+  const { answer, looked } = await askLooking(plugin, sessionKey, effectDeps, (state) =>
     plugins.caller.call(
       placed(plugin, 'command'),
       (args: string, context) =>
@@ -117,7 +136,7 @@ export async function runPluginCommand(
             return context.signal;
           },
         }),
-      rest.replace(/[^\P{Cc}\t\n]/gu, ''),
+      given,
       acceptReply,
       undefined,
       { sessionKey },
@@ -125,38 +144,38 @@ export async function runPluginCommand(
   );
   // What it threw is for the log, not for whoever typed it.
   if (!answer.ok) throw pluginFailed(plugin, `The command /${item.name} of ${pluginName} failed`);
-  const { text, continueAgent } = answer.value;
-  const { trace } = plugins.caller;
-  trace.became(answer, { outcome: 'claimed', before: {}, after: answer.value });
-  if (continueAgent) {
-    const { grant } = grantedFields.continueAgent;
-    if (!plugins.holds(plugin, grant)) {
-      trace.became(answer, {
-        outcome: 'claimed',
-        reason: `the agent does not go on: ${missingGrant(plugin, grant)}`,
-        before: {},
-        after: { text },
-      });
-      return { reply: `${text}\n(The agent does not go on: ${missingGrant(plugin, grant)})`.trimStart(), sessionKey };
-    }
-    const wish = { runId: `p${randomId()}`, pluginId: plugin, pluginName, asked: true };
-    await store.write('runs.continue', { key: sessionKey, wish, force: true, at: clock.now() });
-    turns.accepted(sessionKey);
-  } else if (continueAgent === undefined && own.hasQueued) await wake.called(plugin, sessionKey);
-  return { reply: text, sessionKey };
+  const { text, ...said } = answer.value;
+  const { grant } = grantedFields.continueAgent;
+  const missing =
+    said.continueAgent && !plugins.holds(plugin, grant) ? `the agent does not go on: ${missingGrant(plugin, grant)}` : undefined;
+  const effects = effectsOf(answer, missing === undefined ? said : { ...said, continueAgent: false }, registered, looked, effectDeps, {
+    text,
+  });
+  const trace = { outcome: 'claimed', before: {}, after: missing === undefined ? answer.value : { text } } as const;
+  plugins.caller.trace.became(answer, { ...trace, ...(missing === undefined ? {} : { reason: missing }) });
+  const reply = missing === undefined ? text : `${text}\n(${missing[0]!.toUpperCase()}${missing.slice(1)})`.trimStart();
+  const act = { ...effects, key: sessionKey, drafts: [], answer: { reply, sessionKey }, at: clock.now() };
+  return {
+    looked,
+    async commit() {
+      if (changesNothing(act)) return act.answer;
+      if (!registered.isLive) throw pluginFailed(plugin, `${pluginName} was unloaded meanwhile, and nothing was changed`);
+      const { runId } = (await store.write('plugins.act', act)) as { runId?: string };
+      if (runId !== undefined) turns.accepted(sessionKey);
+      return act.answer;
+    },
+  };
 }
 
 export function pluginFailed(plugin: string, message: string): GatewayError {
   return new GatewayError('PLUGIN', `${message}; the log of the gateway says how`, { details: { code: 'PLUGIN_FAILED', plugin } });
 }
 
-const Reply = Type.Object(
-  { text: Type.String({ maxLength: MAX_REPLY }), continueAgent: Type.Optional(Type.Boolean()) },
-  { additionalProperties: false },
-);
+const Reply = Type.Object({ text: Type.String({ maxLength: MAX_REPLY }), ...effectFields }, { additionalProperties: false });
 
-function acceptReply(raw: unknown): { readonly value: { text: string; continueAgent?: boolean } } | { readonly wrong: string } {
+function acceptReply(raw: unknown): { readonly value: { text: string } & SaidEffects } | { readonly wrong: string } {
   const copied = copyPlain(raw);
   if ('wrong' in copied) return copied;
-  return matches(Reply, copied.value) ? { value: copied.value } : { wrong: 'it is not {text, continueAgent?}' };
+  if (!matches(Reply, copied.value)) return { wrong: 'it is not {text, continueAgent?, statePatch?, inject?}' };
+  return wrongIn(Object.values(copied.value.statePatch ?? {})) ?? { value: copied.value };
 }

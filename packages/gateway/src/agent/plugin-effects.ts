@@ -10,6 +10,7 @@ import { revisionsRead } from '../host/own-state.ts';
 import { wrongInCopy } from '../host/plugin-json.ts';
 import { ResultInjection, takeInjection } from '../host/take-injection.ts';
 import { randomId } from '../kernel/ids.ts';
+import type { WriteArgs } from '../store/operations.ts';
 import type { PluginEffects } from '../store/plugin-actions.ts';
 import type { Store } from '../store/store.ts';
 import { type PluginParts, readState } from './plugin-tools.ts';
@@ -127,6 +128,11 @@ function decide(
       details: { code: 'NOT_GRANTED', plugin, grant },
     });
   }
+}
+
+/** Whether there is an answer and nothing else to keep. */
+export function changesNothing({ puts, drafts, injections = [], run, wake }: WriteArgs<'plugins.act'>): boolean {
+  return puts.length + drafts.length + injections.length === 0 && !run && !wake;
 }
 
 /** Only where the plugin has said that it keeps state. */

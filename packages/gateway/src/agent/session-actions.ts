@@ -145,11 +145,6 @@ export async function performAction(
   };
 }
 
-/** Whether there is an answer and nothing else to keep. */
-export function changesNothing({ puts, drafts, injections = [], run, wake }: WriteArgs<'plugins.act'>): boolean {
-  return puts.length + drafts.length + injections.length === 0 && !run && !wake;
-}
-
 function acceptOutcome(raw: unknown): { readonly value: ActionOutcome } | { readonly wrong: string } {
   if (raw === undefined) return { value: {} };
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return { wrong: 'it is no object' };

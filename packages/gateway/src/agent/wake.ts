@@ -27,8 +27,6 @@ export interface Wake {
   afterTurn(): WakeWish | undefined;
   /** To be decided with what a person has asked a plugin to do, and the plugin has queued. */
   afterCall(plugin: string): WakeWish | undefined;
-  /** A command of a plugin has ended, and has queued something. */
-  called(plugin: string, sessionKey: string): Promise<void>;
   /** Turns that a former life still owed. */
   resume(): Promise<void>;
 }
@@ -53,12 +51,6 @@ export function createWake({ store, clock, log, isOn, plugins, accepted }: WakeD
   return {
     afterTurn,
     afterCall,
-    async called(plugin, sessionKey) {
-      const wake = afterCall(plugin);
-      if (!wake) return;
-      const { woken } = await store.write('runs.wake', { key: sessionKey, wake, at: clock.now() });
-      if (woken !== undefined) accepted(sessionKey);
-    },
     async resume() {
       const pluginIds = wakers().map(({ pluginId }) => pluginId);
       let after: string | undefined;

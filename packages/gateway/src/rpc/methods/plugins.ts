@@ -1,6 +1,6 @@
 import { GatewayError, hookNames, limits, type PluginDetails, type PluginInfo, type Result } from '@tenon/protocol';
-import { askUntilFresh, putsOf } from '../../agent/plugin-effects.ts';
-import { changesNothing, findAction, performAction } from '../../agent/session-actions.ts';
+import { askUntilFresh, putsOf, changesNothing } from '../../agent/plugin-effects.ts';
+import { findAction, performAction } from '../../agent/session-actions.ts';
 import { descriptorsFor } from '../../agent/ui-descriptors.ts';
 import type { Registered } from '../../host/hook-registry.ts';
 import { tellOfPress } from '../../agent/button-presses.ts';
