@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { definePluginEntry, type RuntimeApi, type ScheduledTurn } from '@tenon/plugin-sdk';
 import { createTestHost } from '@tenon/plugin-sdk/testing';
-import { limits } from '@tenon/protocol';
+import { GatewayError, limits } from '@tenon/protocol';
 import { createManualClock } from '../support/clock.ts';
 import { type HostWorld, openHostWorld, SESSION, writePlugin } from '../support/plugins.ts';
 import { idOf, job } from '../support/stores-jobs.ts';
@@ -222,6 +222,22 @@ test('rollback when plugin unloads mid-add, and non-throwing if rollback fails',
     const outcome = await pending;
     assert.equal(!outcome.ok && outcome.reason, 'not-loaded');
     assert.deepEqual(removed, ['job-1']);
+  }
+});
+
+test('failures counted: jobs that cannot be removed are a refusal with its reason, and never a throw', async () => {
+  await using world = await openHostWorld(createManualClock());
+  writePlugin(world.place, { id: 'one', grants: GRANTS, register: 'note(api);' });
+  const fails = () => Promise.reject(new GatewayError('UNAVAILABLE', 'The store is full'));
+  const host = await world.open({ schedules: { add: fails, remove: fails, removeTagged: fails } });
+  await host.enable('one', { by });
+  const { workflow } = lastApi(world).session;
+  for (const outcome of [
+    await workflow.unscheduleSessionTurnsByTag({ sessionKey: SESSION, tag: 'x' }),
+    await workflow.scheduleSessionTurn({ ...turn, delayMs: 1 }),
+  ]) {
+    assert.ok(!outcome.ok);
+    assert.match(outcome.message, /The store is full/);
   }
 });
 

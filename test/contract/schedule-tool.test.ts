@@ -1,7 +1,7 @@
 // The tool by which an agent plans: only in its own session, asked for as other tools that write, and told what cannot be.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonObject } from '@tenon/protocol';
+import { type JsonObject, limits } from '@tenon/protocol';
 import { scheduleTool } from '../../packages/gateway/src/agent/tools/schedule-tool.ts';
 import { ToolError, type ToolPlace } from '../../packages/gateway/src/agent/tools/tool.ts';
 import { createManualClock } from '../support/clock.ts';
@@ -80,4 +80,16 @@ test('a time that cannot be is told to the model, and nothing is planned', async
   }
   await assert.rejects(plans.prepare({ action: 'add', inMs: 1 }), /message is missing/);
   assert.deepEqual(await plans.jobs(), []);
+});
+
+test('an agent that plans without end is told that there is no more room, and goes on', async () => {
+  verifies('S62:time');
+  await using plans = await planning();
+  const { store, run } = plans;
+  await Promise.all(Array.from({ length: limits.jobsPerSession.value }, (_, n) => store.write('jobs.add', job(`n${n}`))));
+  await assert.rejects(run({ action: 'add', message: 'x', inMs: MINUTE }), (error) => {
+    assert.ok(error instanceof ToolError, String(error));
+    assert.match(error.message, /1000 that are not finished; remove some first/);
+    return true;
+  });
 });
