@@ -10,7 +10,8 @@ interface Known {
   readonly part: WeakRef<Watched>;
 }
 
-const PRUNE_AT = 200_000;
+/** Few, so that what is known of them does not look like growth itself. */
+const PRUNE_AT = 20_000;
 let known: Known[] = [];
 let pruneAt = PRUNE_AT;
 
@@ -24,6 +25,10 @@ function watch(part: Watched): void {
   if (place === undefined) return;
   known.push({ place, part: new WeakRef(part) });
   if (known.length < pruneAt) return;
+  prune();
+}
+
+function prune(): void {
   known = known.filter((each) => each.part.deref() !== undefined);
   pruneAt = known.length + PRUNE_AT;
 }
@@ -47,6 +52,7 @@ globalThis.Set = class<Value> extends NativeSet<Value> {
 
 /** Entries by the place where the map or set was made; `maps` counts those that are alive. Needs --expose-gc. */
 export function liveEntries(): Record<string, { maps: number; entries: number }> {
+  prune();
   const found = new NativeMap<string, { maps: number; entries: number }>();
   for (const { place, part } of known) {
     const alive = part.deref();

@@ -2,7 +2,7 @@ import type { Result } from '@tenon/protocol';
 import { spell } from '../amounts.ts';
 import { defineCommand } from '../command.ts';
 import { choice, integer, optional, text } from '../values.ts';
-import { findJob, timeText } from './cron-shown.ts';
+import { findJob, timeText, whyOf } from './cron-shown.ts';
 import { shortId } from './pick.ts';
 
 type Row = Result<'cron.history'>['occurrences'][number];
@@ -30,7 +30,7 @@ export const cronHistory = defineCommand({
           { title: 'JOB', cell: (row) => visible(row.jobName ?? shortId(row.jobId)) },
           { title: 'STATE', cell: stateOf },
           { title: 'TOOK', cell: tookOf },
-          { title: 'WHY', cell: (row) => visible(row.reason ?? ''), flexible: true },
+          { title: 'WHY', cell: (row) => visible(whyOf(row) ?? ''), flexible: true },
         ],
         result.occurrences,
       ),

@@ -23,8 +23,18 @@ export function timeText(at: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
+/** So late is not late. */
+const LATE_MS = 60_000;
+
+/** Why it is as it is; of one that was run late, by how much. */
+export function whyOf({ reason, dueAt, startedAt, attempt }: Occurrence): string | undefined {
+  if (reason !== undefined || startedAt === undefined || attempt !== 1 || startedAt - dueAt <= LATE_MS) return reason;
+  return `begun ${spell(startedAt - dueAt)} late`;
+}
+
 export function occurrenceText(occurrence: Occurrence, now: number): string {
-  const { state, dueAt, count, reason, retryAt } = occurrence;
+  const { state, dueAt, count, retryAt } = occurrence;
+  const reason = whyOf(occurrence);
   const times = count === undefined ? '' : ` (${count} times)`;
   const again = retryAt === undefined ? '' : `; tried again ${relative(retryAt, now)}`;
   return `${state}${times}, due ${relative(dueAt, now)}${reason === undefined ? '' : `: ${reason}`}${again}`;
