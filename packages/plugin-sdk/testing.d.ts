@@ -501,7 +501,7 @@ type PluginDetails = {
   version: string;
   description?: string;
   origin: 'bundled' | 'path';
-  state: 'off' | 'loaded' | 'failed' | 'changed' | 'rejected';
+  state: 'off' | 'starting' | 'loaded' | 'failed' | 'changed' | 'rejected';
   reason?: string;
   enabled: boolean;
   generation?: number;
@@ -533,6 +533,13 @@ type PluginDetails = {
     state: 'starting' | 'running' | 'failed' | 'stopped';
     reason?: string;
   }[];
+  process?: {
+    state: 'starting' | 'ready' | 'restarting' | 'quarantined' | 'failed' | 'stopped';
+    reason?: string;
+    pid?: number;
+    crashes: number;
+    sandboxed: boolean;
+  };
   folder: string;
   treeHash?: string;
   config: JsonObject;

@@ -1,4 +1,5 @@
 // The composition root: builds every part, and closes them in reverse. The only file that knows all of them.
+import { spawn } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEFAULT_CHANNEL, expandScopes, limits, type Settings } from '@tenon/protocol';
@@ -224,6 +225,7 @@ export async function startGateway({
         sendRoots: settings['attachments.roots'],
         onAtFirst: [DEFAULT_CHANNEL],
         paths: settings['plugins.paths'],
+        extensions: { version, env, node: process.execPath, spawn, random: Math.random },
         bundledFolder: bundledPlugins(),
         readSecret: (name) => readSecretFile(home, env, name),
         safe: settings['plugins.safe'],

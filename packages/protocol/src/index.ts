@@ -115,7 +115,16 @@ export type { MethodSpec } from './methods/row.ts';
 export { AuditRecord, Finding, LogLevel, LogRecord, logLevels, type ConfigResult } from './methods/system.ts';
 export { AgentConfig, AgentInfo, DEMO_MODEL_ID, ModelConfig, ModelInfo, modelProviders, type ModelProvider } from './model.ts';
 export { DEFAULT_AGENT_ID, OwnerId, RESERVED_KEYS, SessionKey } from './names.ts';
-export { PendingInjection, PluginDetails, PluginExtension, PluginInfo, pluginIncidents, pluginStates } from './plugin.ts';
+export {
+  PendingInjection,
+  PluginDetails,
+  PluginExtension,
+  PluginInfo,
+  pluginIncidents,
+  pluginStates,
+  extensionStates,
+  type ExtensionState,
+} from './plugin.ts';
 export { PLUGIN_API_LEVEL, PLUGIN_MANIFEST_FILE, PluginManifest } from './plugin-manifest.ts';
 export { expandScopes, missingScopes, ScopeList, scopeNames, scopes, type Scope } from './scopes.ts';
 export { Session, sessionFields, SessionStatus, sessionStatuses } from './session.ts';

@@ -11,11 +11,23 @@ const Milliseconds = Type.Number({ minimum: 0 });
 
 export const pluginStates = {
   off: 'The operator has not switched it on, or has switched it off.',
+  starting: 'It is an extension, and its process is being started.',
   loaded: 'It is at work.',
   failed: 'It could not be loaded.',
   changed: 'Its files are not those that the operator has trusted.',
   rejected: 'Its folder or its manifest cannot be used.',
 } as const;
+
+/** Of the process of an extension. */
+export const extensionStates = {
+  starting: 'Its process has been started and has not introduced itself yet.',
+  ready: 'It is at work.',
+  restarting: 'It crashed, and is started again after a while.',
+  quarantined: 'It crashed too often within a short time; it stays down until it is loaded anew.',
+  failed: 'It cannot be started, or crashed again after each restart; it stays down until it is loaded anew.',
+  stopped: 'It is not running, and is not meant to.',
+} as const;
+export type ExtensionState = keyof typeof extensionStates;
 
 export const pluginIncidents = {
   threw: 'It threw where nobody waits for it: in a timer or in a listener of its own.',
@@ -75,6 +87,22 @@ export const PluginInfo = Type.Object(
     ),
     services: Type.Array(
       Type.Object({ id: Text, state: Type.Enum(['starting', 'running', 'failed', 'stopped']), reason: Type.Optional(Text) }, closed),
+    ),
+    /** Of an extension. */
+    process: Type.Optional(
+      Type.Object(
+        {
+          state: Type.Enum(Object.keys(extensionStates) as ExtensionState[]),
+          /** In words, where it is not `ready`. */
+          reason: Type.Optional(Text),
+          pid: Type.Optional(Count),
+          /** Of the last five minutes. */
+          crashes: Count,
+          /** Whether what its processes can reach is limited. */
+          sandboxed: Type.Boolean(),
+        },
+        closed,
+      ),
     ),
   },
   closed,

@@ -2901,6 +2901,7 @@ public struct PluginDetails: Codable, Hashable, Sendable {
     public let switchedOff: [PluginDetailsSwitchedOffItem]
     public let incidents: [PluginDetailsIncidentsItem]
     public let services: [PluginDetailsServicesItem]
+    public let process: PluginDetailsProcess?
     public let folder: String
     public let treeHash: String?
     public let config: JsonObject
@@ -2924,6 +2925,7 @@ public struct PluginDetails: Codable, Hashable, Sendable {
         switchedOff: [PluginDetailsSwitchedOffItem],
         incidents: [PluginDetailsIncidentsItem],
         services: [PluginDetailsServicesItem],
+        process: PluginDetailsProcess? = nil,
         folder: String,
         treeHash: String? = nil,
         config: JsonObject,
@@ -2946,6 +2948,7 @@ public struct PluginDetails: Codable, Hashable, Sendable {
         self.switchedOff = switchedOff
         self.incidents = incidents
         self.services = services
+        self.process = process
         self.folder = folder
         self.treeHash = treeHash
         self.config = config
@@ -2990,6 +2993,7 @@ public enum PluginDetailsOrigin: RawRepresentable, Codable, Hashable, Sendable {
 
 public enum PluginDetailsState: RawRepresentable, Codable, Hashable, Sendable {
     case off
+    case starting
     case loaded
     case failed
     case changed
@@ -2997,11 +3001,12 @@ public enum PluginDetailsState: RawRepresentable, Codable, Hashable, Sendable {
     /// A value that is newer than these models.
     case unknown(String)
 
-    public static let known: [PluginDetailsState] = [.off, .loaded, .failed, .changed, .rejected]
+    public static let known: [PluginDetailsState] = [.off, .starting, .loaded, .failed, .changed, .rejected]
 
     public init(rawValue: String) {
         switch rawValue {
         case "off": self = .off
+        case "starting": self = .starting
         case "loaded": self = .loaded
         case "failed": self = .failed
         case "changed": self = .changed
@@ -3013,6 +3018,7 @@ public enum PluginDetailsState: RawRepresentable, Codable, Hashable, Sendable {
     public var rawValue: String {
         switch self {
         case .off: return "off"
+        case .starting: return "starting"
         case .loaded: return "loaded"
         case .failed: return "failed"
         case .changed: return "changed"
@@ -3187,6 +3193,74 @@ public enum PluginDetailsServicesItemState: RawRepresentable, Codable, Hashable,
     }
 }
 
+public struct PluginDetailsProcess: Codable, Hashable, Sendable {
+    public let state: PluginDetailsProcessState
+    public let reason: String?
+    public let pid: Int?
+    public let crashes: Int
+    public let sandboxed: Bool
+
+    public init(
+        state: PluginDetailsProcessState,
+        reason: String? = nil,
+        pid: Int? = nil,
+        crashes: Int,
+        sandboxed: Bool
+    ) {
+        self.state = state
+        self.reason = reason
+        self.pid = pid
+        self.crashes = crashes
+        self.sandboxed = sandboxed
+    }
+}
+
+public enum PluginDetailsProcessState: RawRepresentable, Codable, Hashable, Sendable {
+    case starting
+    case ready
+    case restarting
+    case quarantined
+    case failed
+    case stopped
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [PluginDetailsProcessState] = [.starting, .ready, .restarting, .quarantined, .failed, .stopped]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "starting": self = .starting
+        case "ready": self = .ready
+        case "restarting": self = .restarting
+        case "quarantined": self = .quarantined
+        case "failed": self = .failed
+        case "stopped": self = .stopped
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .starting: return "starting"
+        case .ready: return "ready"
+        case .restarting: return "restarting"
+        case .quarantined: return "quarantined"
+        case .failed: return "failed"
+        case .stopped: return "stopped"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
 public struct PluginDetailsCountsItem: Codable, Hashable, Sendable {
     public let place: String
     public let calls: Int
@@ -3267,6 +3341,7 @@ public struct PluginInfo: Codable, Hashable, Sendable {
     public let switchedOff: [PluginInfoSwitchedOffItem]
     public let incidents: [PluginInfoIncidentsItem]
     public let services: [PluginInfoServicesItem]
+    public let process: PluginInfoProcess?
 
     public init(
         id: String,
@@ -3284,7 +3359,8 @@ public struct PluginInfo: Codable, Hashable, Sendable {
         registrations: [PluginInfoRegistrationsItem],
         switchedOff: [PluginInfoSwitchedOffItem],
         incidents: [PluginInfoIncidentsItem],
-        services: [PluginInfoServicesItem]
+        services: [PluginInfoServicesItem],
+        process: PluginInfoProcess? = nil
     ) {
         self.id = id
         self.name = name
@@ -3302,6 +3378,7 @@ public struct PluginInfo: Codable, Hashable, Sendable {
         self.switchedOff = switchedOff
         self.incidents = incidents
         self.services = services
+        self.process = process
     }
 }
 
@@ -3341,6 +3418,7 @@ public enum PluginInfoOrigin: RawRepresentable, Codable, Hashable, Sendable {
 
 public enum PluginInfoState: RawRepresentable, Codable, Hashable, Sendable {
     case off
+    case starting
     case loaded
     case failed
     case changed
@@ -3348,11 +3426,12 @@ public enum PluginInfoState: RawRepresentable, Codable, Hashable, Sendable {
     /// A value that is newer than these models.
     case unknown(String)
 
-    public static let known: [PluginInfoState] = [.off, .loaded, .failed, .changed, .rejected]
+    public static let known: [PluginInfoState] = [.off, .starting, .loaded, .failed, .changed, .rejected]
 
     public init(rawValue: String) {
         switch rawValue {
         case "off": self = .off
+        case "starting": self = .starting
         case "loaded": self = .loaded
         case "failed": self = .failed
         case "changed": self = .changed
@@ -3364,6 +3443,7 @@ public enum PluginInfoState: RawRepresentable, Codable, Hashable, Sendable {
     public var rawValue: String {
         switch self {
         case .off: return "off"
+        case .starting: return "starting"
         case .loaded: return "loaded"
         case .failed: return "failed"
         case .changed: return "changed"
@@ -3522,6 +3602,74 @@ public enum PluginInfoServicesItemState: RawRepresentable, Codable, Hashable, Se
         switch self {
         case .starting: return "starting"
         case .running: return "running"
+        case .failed: return "failed"
+        case .stopped: return "stopped"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct PluginInfoProcess: Codable, Hashable, Sendable {
+    public let state: PluginInfoProcessState
+    public let reason: String?
+    public let pid: Int?
+    public let crashes: Int
+    public let sandboxed: Bool
+
+    public init(
+        state: PluginInfoProcessState,
+        reason: String? = nil,
+        pid: Int? = nil,
+        crashes: Int,
+        sandboxed: Bool
+    ) {
+        self.state = state
+        self.reason = reason
+        self.pid = pid
+        self.crashes = crashes
+        self.sandboxed = sandboxed
+    }
+}
+
+public enum PluginInfoProcessState: RawRepresentable, Codable, Hashable, Sendable {
+    case starting
+    case ready
+    case restarting
+    case quarantined
+    case failed
+    case stopped
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [PluginInfoProcessState] = [.starting, .ready, .restarting, .quarantined, .failed, .stopped]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "starting": self = .starting
+        case "ready": self = .ready
+        case "restarting": self = .restarting
+        case "quarantined": self = .quarantined
+        case "failed": self = .failed
+        case "stopped": self = .stopped
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .starting: return "starting"
+        case .ready: return "ready"
+        case .restarting: return "restarting"
+        case .quarantined: return "quarantined"
         case .failed: return "failed"
         case .stopped: return "stopped"
         case .unknown(let value): return value

@@ -16,6 +16,7 @@ export interface StateWords {
 
 const bases: Readonly<Record<PluginInfo['state'], Omit<StateWords, 'reasons'>>> = {
   loaded: { icon: 'running', tone: 'ok', words: 'Running' },
+  starting: { icon: 'running', tone: 'plain', words: 'Starting' },
   off: { icon: 'pause', tone: 'plain', words: 'Off' },
   failed: { icon: 'x-circle', tone: 'bad', words: 'Failed' },
   changed: { icon: 'page-plus', tone: 'warn', words: 'Changed since trust' },
@@ -32,6 +33,7 @@ export function stateWords(plugin: PluginInfo): StateWords {
     ...(plugin.switchedOff.length === 0 ? [] : [`${plural(plugin.switchedOff.length, 'handler is', 'handlers are')} switched off.`]),
     ...incidentReasons(plugin),
     ...(failed === 0 ? [] : [`${plural(failed, 'service has', 'services have')} failed.`]),
+    ...(isDown(plugin) ? [sentence(`its process is ${plugin.process?.state}: ${plugin.process?.reason ?? 'no reason is known'}`)] : []),
   ];
   if (plugin.state !== 'loaded' || !needsALook(plugin)) return { ...base, reasons };
   return { icon: 'warning', tone: 'warn', words: 'Running, not whole', reasons };
@@ -51,6 +53,11 @@ function incidentReasons({ incidents }: PluginInfo): string[] {
   });
 }
 
+/** An extension that is loaded and whose process is not there. */
+function isDown({ state, process }: PluginInfo): boolean {
+  return state === 'loaded' && process !== undefined && process.state !== 'ready';
+}
+
 export function incidentWord(kind: PluginInfo['incidents'][number]['kind']): string {
   return incidentWords[kind];
 }
@@ -59,7 +66,7 @@ export function refusedOf({ registrations }: PluginInfo): PluginInfo['registrati
   return registrations.filter(({ accepted }) => !accepted);
 }
 
-const ranks: Readonly<Record<PluginInfo['state'], number>> = { failed: 0, changed: 1, rejected: 2, loaded: 4, off: 5 };
+const ranks: Readonly<Record<PluginInfo['state'], number>> = { failed: 0, changed: 1, rejected: 2, starting: 3, loaded: 4, off: 5 };
 
 /** What needs the person first, then by name. */
 export function inOrder(plugins: readonly PluginInfo[]): PluginInfo[] {

@@ -3,9 +3,10 @@ import type { PluginInfo, Result } from '@tenon/protocol';
 import type { Loaded } from './app-state.ts';
 
 /** It should work and does not, or not all of it does. */
-export function needsALook({ state, registrations, switchedOff, incidents, services }: PluginInfo): boolean {
+export function needsALook({ state, registrations, switchedOff, incidents, services, process }: PluginInfo): boolean {
   return (
-    (state !== 'loaded' && state !== 'off') ||
+    (state !== 'loaded' && state !== 'off' && state !== 'starting') ||
+    (state === 'loaded' && process !== undefined && process.state !== 'ready') ||
     switchedOff.length + incidents.length > 0 ||
     registrations.some(({ accepted }) => !accepted) ||
     services.some((service) => service.state === 'failed')

@@ -1,8 +1,7 @@
 // Finds plugins by their manifests. Nothing of a plugin is executed here. A folder that is not fit to be loaded is listed
 // with the reason, so that nobody wonders where it went.
-import { lstat, open, readdir, realpath } from 'node:fs/promises';
+import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
-import { constants } from 'node:fs';
 import {
   explain,
   grantNames,
@@ -16,7 +15,9 @@ import {
 } from '@tenon/protocol';
 import { didYouMean } from '../kernel/nearest.ts';
 import { compileSchema } from './json-schema.ts';
+import { readManifestText, Unfit } from './manifest-text.ts';
 import { loadPatterns } from './patterns.ts';
+import type { ExtensionRun } from './sep/extension-run.ts';
 import { isInside, type TreeRules, unfitFor } from './tree-hash.ts';
 
 export interface Found {
@@ -27,6 +28,8 @@ export interface Found {
   readonly entry: string;
   /** What the module exports, where whoever opened the host has loaded it. */
   readonly exported?: unknown;
+  /** Where its code runs in a process of its own. */
+  readonly extension?: ExtensionRun;
 }
 
 export interface NotFit {
@@ -51,20 +54,11 @@ export interface DiscoverOptions {
   readonly uid?: number | undefined;
 }
 
-const MAX_MANIFEST_BYTES = 262_144;
 /** Over all folders together. */
 const MAX_PLUGINS = 512;
 const DEFAULT_ENTRIES = ['index.js', 'index.mjs', 'index.ts'];
 /** They stand for the gateway itself, in the audit log and elsewhere. */
-const RESERVED_IDS = new Set(['gateway', 'core', 'host', 'operator', 'plugin', 'tenon']);
-
-class Unfit extends Error {
-  readonly manifest: PluginManifest | undefined;
-  constructor(reason: string, manifest?: PluginManifest) {
-    super(reason);
-    this.manifest = manifest;
-  }
-}
+export const RESERVED_IDS = new Set(['gateway', 'core', 'host', 'operator', 'plugin', 'tenon']);
 
 /** Contract: does not throw for what it finds in the folders. The first of two plugins with one id wins; bundled ones come first. */
 export async function discoverPlugins({ home, paths, bundledFolder, uid }: DiscoverOptions): Promise<Discovered> {
@@ -131,35 +125,9 @@ async function readPlugin(origin: Found['origin'], folder: string, rules: TreeRu
 }
 
 async function readManifest(file: string, rules: TreeRules | undefined): Promise<PluginManifest> {
-  // Not followed: a link could lead to any file of the machine, whose content an error text would then show.
-  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
-    (error: NodeJS.ErrnoException) => {
-      throw new Unfit(
-        error.code === 'ELOOP' ? `${PLUGIN_MANIFEST_FILE} is a link` : `${PLUGIN_MANIFEST_FILE} cannot be read (${error.code})`,
-      );
-    },
-  );
-  try {
-    const found = await handle.stat();
-    if (!found.isFile()) throw new Unfit(`${PLUGIN_MANIFEST_FILE} is not a file`);
-    const unfit = rules && unfitFor(found, PLUGIN_MANIFEST_FILE, rules);
-    if (unfit !== undefined) throw new Unfit(unfit);
-    if (found.size > MAX_MANIFEST_BYTES)
-      throw new Unfit(`${PLUGIN_MANIFEST_FILE} has ${found.size} bytes; ${MAX_MANIFEST_BYTES} are possible`);
-    const buffer = Buffer.alloc(MAX_MANIFEST_BYTES + 1);
-    let length = 0;
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
-      length += bytesRead;
-      if (bytesRead === 0 || length === buffer.length) break;
-    }
-    if (length > MAX_MANIFEST_BYTES) throw new Unfit(`${PLUGIN_MANIFEST_FILE} has more than ${MAX_MANIFEST_BYTES} bytes`);
-    const text = buffer.subarray(0, length).toString('utf8');
-    if (/pattern/i.test(text)) await loadPatterns();
-    return checkManifest(text);
-  } finally {
-    await handle.close();
-  }
+  const text = await readManifestText(file, rules);
+  if (/pattern/i.test(text)) await loadPatterns();
+  return checkManifest(text);
 }
 
 /** The manifest that is in the text. Throws an error that says why it cannot be used. */
@@ -216,7 +184,7 @@ async function foldersIn(place: string): Promise<string[]> {
   return folders;
 }
 
-async function exists(file: string): Promise<boolean> {
+export async function exists(file: string): Promise<boolean> {
   return lstat(file).then(
     () => true,
     () => false,
@@ -224,7 +192,7 @@ async function exists(file: string): Promise<boolean> {
 }
 
 /** An id for something that has none that can be used: what a list can show. */
-function idFrom(folder: string): string {
+export function idFrom(folder: string): string {
   const name = (basename(folder) || basename(dirname(folder)))
     .toLowerCase()
     .replace(/[^a-z0-9_-]+/g, '-')

@@ -68,6 +68,7 @@ export function infoOf(plugin: Known, counts: CallCounts, incidents: PluginIncid
     switchedOff: [...plugin.switchedOff],
     incidents: incidents.of(manifest.id),
     services: plugin.services?.states ?? [],
+    ...(plugin.found.extension ? { process: plugin.found.extension.info } : {}),
     counts: counts.of(manifest.id),
   };
 }

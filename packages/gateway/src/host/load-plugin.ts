@@ -14,6 +14,7 @@ import type { PluginLoad } from './plugin-load.ts';
 import { runAsPlugin } from './plugin-scope.ts';
 import { createPluginServices, type PluginServices } from './plugin-services.ts';
 import { createRegisterApi } from './register-api.ts';
+import type { Accepted, ExtensionRun } from './sep/extension-run.ts';
 
 export interface LoadDeps extends PluginApiDeps {
   readonly clock: Clock;
@@ -33,8 +34,10 @@ const IMPORT_TIMEOUT_MS = 30_000;
 /** Why a plugin cannot be loaded; the text is for the operator. */
 export class LoadError extends Error {}
 
-export async function runModule({ entry, folder, manifest, exported: given }: Found, generation: number, clock: Clock): Promise<Module> {
+export async function runModule(found: Found, generation: number, clock: Clock, accepted: Accepted): Promise<Module> {
+  const { entry, folder, manifest, exported: given, extension } = found;
   if (given !== undefined) return readExport(given, manifest);
+  if (extension) return readExport(await prepare(extension, accepted), manifest);
   const overdue = Promise.withResolvers<never>();
   const timer = clock.after(IMPORT_TIMEOUT_MS, () =>
     overdue.reject(new LoadError(`its module did not load within ${IMPORT_TIMEOUT_MS} ms`)),
@@ -49,6 +52,14 @@ export async function runModule({ entry, folder, manifest, exported: given }: Fo
     timer.cancel();
   }
   return readExport(exported, manifest);
+}
+
+async function prepare(extension: ExtensionRun, accepted: Accepted): Promise<unknown> {
+  try {
+    return await extension.prepare(accepted);
+  } catch (error) {
+    throw new LoadError(shortText(error));
+  }
 }
 
 function readExport(exported: unknown, manifest: PluginManifest): Module {

@@ -1,11 +1,12 @@
 // The host: finds the plugins of this gateway, and lets the operator switch them on and off, load them anew, grant, revoke
 // and set up. Changes are made one after another. What a load is stands in plugin-loads.ts, what is trusted in plugin-trust.ts.
-import { GatewayError } from '@tenon/protocol';
+import { DEFAULT_AGENT_ID, GatewayError } from '@tenon/protocol';
 import { createLanes } from '../kernel/lane.ts';
 import type { StoredEvent } from '../store/stream.ts';
 import { createContributionRegistry } from './contribution-registry.ts';
 import { createDeliverer } from './deliverer.ts';
-import { discoverPlugins, type NotFit } from './discover.ts';
+import type { NotFit } from './discover.ts';
+import { findPlugins } from './find-plugins.ts';
 import { guardProcess } from './guard-process.ts';
 import { createKeptNames } from './kept-names.ts';
 import { infoOf, infoOfRejected, type Known, newlyFound, OFF } from './known-plugin.ts';
@@ -24,6 +25,7 @@ import type { PluginScope } from './plugin-scope.ts';
 import { createPluginTrust } from './plugin-trust.ts';
 import { createBlocks } from './plugin-blocks.ts';
 import { createRunContexts } from './run-context.ts';
+import { openExtensions } from './sep/open-extensions.ts';
 import { createSessionEnds } from './session-ends.ts';
 import { watchSlowness } from './slow-breaker.ts';
 import { runStartupChecks } from './startup-checks.ts';
@@ -32,6 +34,7 @@ import { runStartupChecks } from './startup-checks.ts';
 const isEnd = ({ event, payload }: StoredEvent) => event === 'chat' && payload.includes('"kind":"ended"');
 const MAX_FORGET_STEPS = 10_000;
 const MAX_OWNERS = 4_096;
+const DEFAULT_SESSION = `agent:${DEFAULT_AGENT_ID}:main`;
 
 const GONE = 'it is switched on, and its folder is not there: put it back, or switch it off';
 
@@ -59,13 +62,23 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     changed,
     generationOf: (plugin) => known.get(plugin)?.load?.facts.generation,
   });
+  const extensions =
+    options.extensions &&
+    openExtensions({
+      ...options,
+      ...options.extensions,
+      workspace: options.workspaceOf(DEFAULT_SESSION) ?? options.home,
+      uid,
+      ready: (id) => void bringAgain(id),
+      changed,
+    });
   const deliverer = createDeliverer({ ...options, registry });
   const names = createKeptNames(store, registry, log);
   const holds = createPluginHolds(store, clock, blocks);
   const trust = createPluginTrust({ store, clock, uid });
   const cleanUp = createCleanUp({ caller, runContexts, log });
   const ends = createSessionEnds({ registry, cleanUp, runContexts, log });
-  const { bring, unload, leave, finishLeaving, settle } = createPluginLoads({
+  const { bring, warm, unload, leave, finishLeaving, settle } = createPluginLoads({
     load: { ...options, registry, runContexts, ownStates, deliverer },
     trust,
     cleanUp,
@@ -152,9 +165,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
 
   /** Reads the manifests anew. Loads stay as they are, but for those whose folder is gone. */
   async function look(): Promise<void> {
-    const discovered = options.given
-      ? { found: options.given, rejected: [] }
-      : await discoverPlugins({ home: options.home, paths: options.paths, bundledFolder: options.bundledFolder, uid });
+    const discovered = options.given ? { found: options.given, rejected: [] } : await findPlugins({ ...options, uid }, extensions);
     rejected = discovered.rejected;
     for (const { folder, reason } of rejected) log.warn({ folder, reason }, 'a plugin is not fit to be loaded');
     const { settings } = await store.read('plugins.settings', {});
@@ -176,6 +187,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     for (const [id, plugin] of known) {
       if (there.has(id)) continue;
       await unload(plugin, 'restart');
+      await plugin.found.extension?.stop();
       known.delete(id);
     }
   }
@@ -257,18 +269,42 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     for (const plugin of rivals) await bring(plugin);
   }
 
+  /** Beside everything else: a process that hangs delays neither the gateway nor another one. */
+  async function bringLater(plugin: Known): Promise<void> {
+    // What went wrong is told when it is brought.
+    await warm(plugin).catch(() => {});
+    await bringAgain(plugin.found.manifest.id);
+  }
+
+  async function bringAgain(id: string): Promise<void> {
+    try {
+      await inTurn(async () => {
+        const plugin = known.get(id);
+        if (!plugin?.enabled) return;
+        await bring(plugin);
+        await bringInOrder(id);
+        changed();
+      });
+    } catch (error) {
+      if (!isClosed) log.error({ error, plugin: id }, 'cannot load an extension');
+    }
+  }
+
   if (options.guard) guardProcess(faults, log);
   await look();
   // A gateway that died while it switched one off goes on with that.
   for (const plugin of sorted()) if (!plugin.enabled) await forgetState(plugin.found.manifest.id, 'gateway');
   for (const id of options.onAtFirst ?? []) await switchOnAtFirst(id);
   if (!safe) await holds.holdStuck(known);
-  for (const plugin of sorted()) await bring(plugin);
+  const later = sorted().filter(({ found, enabled }) => found.extension && enabled);
+  for (const plugin of sorted()) if (!later.includes(plugin)) await bring(plugin);
   if (!safe) {
     const takers = names.takers(namedPlugins());
     for (const id of takers) await bring(find(id));
     await names.keep(namedPlugins());
   }
+  // What they guard is refused until they are there.
+  for (const plugin of later) void bringLater(plugin);
   await lookForGuards();
   blocks.recall(known);
   generation++;
@@ -304,6 +340,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         plugin.enabled = true;
         wanted.add(id);
         await holds.release(plugin, by);
+        plugin.found.extension?.renew();
         await bring(plugin);
         await bringInOrder(id);
         changed();
@@ -320,6 +357,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         await holds.release(plugin, by);
         incidents.forget(id);
         const left = leave(plugin, 'it is switched off');
+        await plugin.found.extension?.stop();
         plugin.switchedOff = [];
         settle(plugin, 'off', OFF);
         changed();
@@ -340,6 +378,9 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         await look();
         const those = id === undefined ? sorted() : [find(id)];
         await store.write('audit.append', { actor: by, action: 'plugins.reload', target: id ?? 'all', at: clock.now() });
+        for (const { found } of those) found.extension?.renew();
+        // Of several, none waits for the process of another.
+        if (id === undefined) await Promise.all(those.map((plugin) => warm(plugin).catch(() => {})));
         for (const plugin of those) {
           // With all the others, it would block them all again.
           if (id !== undefined) await holds.release(plugin, by);
@@ -405,8 +446,11 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     close: () => {
       isClosed = true;
       deliverer.close();
+      // At once: a process that is being started would be waited for.
+      const stopped = extensions?.close();
       return lanes.run('plugins', async () => {
         for (const plugin of sorted().reverse()) await unload(plugin, 'close');
+        await stopped;
         await blocks.watchdog?.close();
       });
     },

@@ -26,6 +26,8 @@ import type { ReceiveDeps } from './receive-message.ts';
 import type { AskedPerson, PersonQuestion } from './plugin-questions.ts';
 import type { TurnSchedules } from './plugin-schedules.ts';
 import type { ServiceState } from './plugin-services.ts';
+import type { ProcessInfo } from './sep/extension-run.ts';
+import type { ExtensionOptions } from './sep/open-extensions.ts';
 import type { WatchOptions } from './plugin-watchdog.ts';
 
 export type PluginState = keyof typeof pluginStates;
@@ -57,6 +59,8 @@ export interface PluginInfo {
   /** What its code did where nobody waited for it. */
   readonly incidents: readonly Incident[];
   readonly services: readonly ServiceState[];
+  /** Of an extension. */
+  readonly process?: ProcessInfo;
   readonly counts: readonly PlaceCounts[];
 }
 
@@ -119,6 +123,8 @@ export interface PluginHostOptions {
   readonly paths: readonly string[];
   /** The folder of those that are part of the program, if there is one. */
   readonly bundledFolder?: string | undefined;
+  /** What extensions are started with; without it, none is looked for. */
+  readonly extensions?: Omit<ExtensionOptions, 'home' | 'workspace'>;
   /** These and no others: nothing is looked for. */
   readonly given?: readonly Found[];
   readonly safe?: boolean;

@@ -12,6 +12,7 @@ import type { PluginState } from './plugin-host.ts';
 import type { PluginIncidents } from './plugin-incidents.ts';
 import { type LoadFacts, PluginLoad } from './plugin-load.ts';
 import type { PluginServices } from './plugin-services.ts';
+import type { Accepted } from './sep/extension-run.ts';
 import type { PluginTrust } from './plugin-trust.ts';
 import type { Watchdog } from './plugin-watchdog.ts';
 
@@ -26,6 +27,8 @@ export interface Disabled {
 }
 
 export interface PluginLoads {
+  /** Has the process of an extension started, if it is on and trusted: what takes time of `bring`, outside of the order. */
+  warm(plugin: Known): Promise<void>;
   /** Loads it if it is on, trusted and fit; says why not otherwise. A load that there is ends in any case. */
   bring(plugin: Known): Promise<void>;
   unload(plugin: Known, reason: LeaveReason): Promise<void>;
@@ -68,14 +71,15 @@ export function createPluginLoads({
   function settle(plugin: Known, state: PluginState, reason?: string): void {
     plugin.state = state;
     plugin.reason = reason;
-    if (state === 'loaded' || state === 'off') log.info({ plugin: plugin.found.manifest.id, state }, 'a plugin has changed');
+    if (state === 'loaded' || state === 'off' || state === 'starting')
+      log.info({ plugin: plugin.found.manifest.id, state }, 'a plugin has changed');
     else log.warn({ plugin: plugin.found.manifest.id, state, reason }, 'a plugin is not loaded');
   }
 
   async function bring(plugin: Known): Promise<void> {
     const { manifest } = plugin.found;
     if (safe || !plugin.enabled) {
-      await unload(plugin, 'restart');
+      await end(plugin);
       return settle(plugin, 'off', safe ? 'the gateway was started without plugins' : OFF);
     }
     if (plugin.held !== undefined) {
@@ -88,7 +92,7 @@ export function createPluginLoads({
       const grants = await trust.grantsOf(plugin);
       if ('was' in grants) {
         plugin.granted = NO_GRANTS;
-        await unload(plugin, 'restart');
+        await end(plugin);
         return grants.was
           ? settle(plugin, 'changed', 'its files are not those that were trusted; look at them, then enable it again')
           : settle(plugin, 'off', 'nobody has said that its files are trusted; enable it');
@@ -99,7 +103,7 @@ export function createPluginLoads({
       incidents.forget(manifest.id);
       await Promise.all([loadPatterns(), watchdog?.watch(manifest.id, plugin.found.folder)]);
       const loaded = activity?.loading(manifest.id);
-      const module = await runModule(plugin.found, mine, clock).finally(loaded);
+      const module = await runModule(plugin.found, mine, clock, acceptedOf(grants)).finally(loaded);
       const load = new PluginLoad(factsOf(plugin, mine), grants.held);
       const old = leave(plugin, 'it is loaded anew');
       plugin.switchedOff = [];
@@ -117,12 +121,34 @@ export function createPluginLoads({
         if (!accepted) log.warn({ plugin: manifest.id, kind, key, code, reason: message }, 'a registration of a plugin was not taken');
       }
     } catch (error) {
+      const { extension } = plugin.found;
+      if (extension?.isReady && plugin.load?.isLive && error instanceof LoadError) return stays(plugin, error.message);
       await unload(plugin, 'restart');
       if (!(error instanceof LoadError)) log.error({ error, plugin: manifest.id }, 'cannot load a plugin');
       settle(plugin, 'failed', error instanceof Error ? error.message : 'something was thrown');
     } finally {
       plugin.loading = undefined;
     }
+  }
+
+  /** A new process of it is no good; the one that is at work goes on. */
+  function stays(plugin: Known, reason: string): void {
+    log.warn({ plugin: plugin.found.manifest.id, reason }, 'an extension was not loaded anew; the old one stays');
+    settle(plugin, 'loaded', `it was not loaded anew, and the old one stays: ${reason}`);
+  }
+
+  /** Also one that has no load, because its process is not ready. */
+  async function end(plugin: Known): Promise<void> {
+    await unload(plugin, 'restart');
+    await plugin.found.extension?.stop();
+  }
+
+  async function warm(plugin: Known): Promise<void> {
+    const { extension } = plugin.found;
+    if (safe || !plugin.enabled || !extension) return;
+    settle(plugin, 'starting', 'its process is being started');
+    const grants = await trust.grantsOf(plugin);
+    if (!('was' in grants)) await extension.prepare(acceptedOf(grants));
   }
 
   function leave(plugin: Known, reason: string): Left {
@@ -152,7 +178,11 @@ export function createPluginLoads({
     await finishLeaving(left, reason);
   }
 
-  return { bring, unload, leave, finishLeaving, settle };
+  return { bring, warm, unload, leave, finishLeaving, settle };
+}
+
+function acceptedOf({ held, hash }: { readonly held: ReadonlySet<string>; readonly hash: string }): Accepted {
+  return { hash, granted: held };
 }
 
 function factsOf({ found: { manifest, origin, folder }, config }: Known, generation: number): LoadFacts {

@@ -10,7 +10,7 @@ import { hashTree } from './tree-hash.ts';
 
 export interface PluginTrust {
   /** What holds for the files as they are now. Throws LoadError where they are not fit. */
-  grantsOf(plugin: Known): Promise<{ readonly held: ReadonlySet<string> } | Untrusted>;
+  grantsOf(plugin: Known): Promise<Trusted | Untrusted>;
   /** The digest of the files as they are now; undefined where they are not fit. */
   treeHashOf(plugin: Known): Promise<string | undefined>;
   /** Grants are written for the files as they are now, and with them that these files are trusted; only if they are those `shown`. */
@@ -19,6 +19,12 @@ export interface PluginTrust {
   requireUnchanged(plugin: Known): Promise<void>;
   /** What was granted before and is not among these holds no longer. */
   takeBackAllBut(plugin: Known, grants: readonly string[], by: string): Promise<void>;
+}
+
+interface Trusted {
+  readonly held: ReadonlySet<string>;
+  /** Of the files. */
+  readonly hash: string;
 }
 
 interface Untrusted {
@@ -58,7 +64,7 @@ export function createPluginTrust({ store, clock, uid }: Deps): PluginTrust {
       const { grants } = await store.read('plugins.grants', { pluginId: manifest.id });
       const now = new Set(grants.filter(({ treeHash }) => treeHash === hash).map(({ grant }) => grant));
       if (!now.has(TRUST)) return { was: grants.length > 0 };
-      return { held: new Set(manifest.grants.filter((grant) => now.has(grant))) };
+      return { held: new Set(manifest.grants.filter((grant) => now.has(grant))), hash };
     },
     async write(plugin, grants, by, shown) {
       const { manifest } = plugin.found;

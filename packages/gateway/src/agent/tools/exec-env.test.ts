@@ -1,7 +1,8 @@
 // What programs get to know.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { execEnvironment, isLoaderVariable } from './exec-env.ts';
+import { isLoaderVariable } from '../../kernel/loader-variables.ts';
+import { execEnvironment } from './exec-env.ts';
 
 const gateway = {
   PATH: '/bin',

@@ -48,6 +48,7 @@ function linesOf(plugin: PluginDetails, out: Output, visible: Visible, aboutGran
       'Services',
       plugin.services.map(({ id, state: own, reason }) => visible(`${id} is ${own}${reason === undefined ? '' : `: ${reason}`}`)),
     ),
+    ...section('Process', processLines(plugin).map(visible)),
     ...section('Calls', callLines(plugin, out, visible, now)),
   ];
 }
@@ -59,6 +60,17 @@ function grantLines({ asked, granted }: PluginDetails, out: Output, aboutGrant: 
     const mark = isGranted ? 'granted    ' : 'not granted';
     return `${isGranted ? mark : out.style('yellow', mark)}  ${grant.padEnd(width)}  ${aboutGrant(grant)}`;
   });
+}
+
+/** Of an extension. */
+function processLines({ process }: PluginDetails): string[] {
+  if (!process) return [];
+  const { state, reason, pid, crashes, sandboxed } = process;
+  return [
+    `${state}${reason === undefined ? '' : `: ${reason}`}${pid === undefined ? '' : `, process ${pid}`}`,
+    ...(crashes === 0 ? [] : [`crashed ${crashes === 1 ? 'once' : `${crashes} times`} lately`]),
+    ...(sandboxed ? [] : ['not sandboxed: it can do what you can']),
+  ];
 }
 
 /** One line a kind: a plugin may have hundreds of one. */

@@ -1,22 +1,13 @@
 // Keeps one extension at work. Each process that it starts is a generation; calls go to the one that is ready. One that
 // crashes, hangs or does not introduce itself is ended and started again after a while, and after a few times no more,
 // until the operator says so. A reload starts the new one beside the old one, which stays if the new one is no good.
+import type { ExtensionState } from '@tenon/protocol';
 import { errors, limits, methods, restartDelaysMs, texts } from '@tenon/protocol/sep/wire';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { shortText } from '../error-text.ts';
 import { createPeer, type Params, type Peer, type PeerFault, type PeerHandler, type RequestOptions } from './peer.ts';
 import type { ExtensionProcess, ProcessEnd } from './process.ts';
 import { RpcError } from './rpc-error.ts';
-
-export const extensionStates = {
-  starting: 'Its process has been started and has not introduced itself yet.',
-  ready: 'It is at work.',
-  restarting: 'It crashed, and is started again after a while.',
-  quarantined: 'It crashed too often within a short time; it stays down until the operator retries.',
-  failed: 'It cannot be started, or crashed again after each restart; it stays down until the operator retries.',
-  stopped: 'It is not running, and is not meant to.',
-} as const;
-export type ExtensionState = keyof typeof extensionStates;
 
 /** One process of the extension, from its introduction on. */
 export interface Generation<Introduced> {
@@ -77,6 +68,8 @@ interface Running {
   closedBecause: string | undefined;
   /** It is on its way out, and its end is no crash. */
   isLeaving: boolean;
+  /** It was at work and its connection is gone: the wish that held then. */
+  lostAt: number | undefined;
 }
 
 export function createSupervisor<Introduced, Source>(options: SupervisorOptions<Introduced, Source>): Supervisor<Introduced, Source> {
@@ -109,6 +102,7 @@ export function createSupervisor<Introduced, Source>(options: SupervisorOptions<
       process,
       closedBecause: undefined,
       isLeaving: false,
+      lostAt: undefined,
       peer: createPeer({
         input: process.input,
         output: process.output,
@@ -119,8 +113,10 @@ export function createSupervisor<Introduced, Source>(options: SupervisorOptions<
         noticed: (fault, detail) => options.noticed(number, fault, detail),
         closed(why) {
           one.closedBecause = why;
+          if (one.isLeaving) return;
+          if (current?.number === number) lost(one, why);
           // Without a connection it is of no use, whatever it still does.
-          if (!one.isLeaving) process.kill();
+          process.kill();
         },
       }),
     };
@@ -128,9 +124,17 @@ export function createSupervisor<Introduced, Source>(options: SupervisorOptions<
     void process.ended.then((end) => {
       one.peer.close(texts.closed);
       running.delete(one);
-      if (!one.isLeaving && current?.number === number) crashed(endText(end, one.closedBecause));
+      if (!one.isLeaving && one.lostAt === wish) crashed(endText(end, one.closedBecause));
     });
     return one;
+  }
+
+  /** Nobody is sent to it any more; what has become of it is known when its process has ended. */
+  function lost(one: Running, why: string): void {
+    if (clock.monotonic() - readyAt >= limits.stableMs.value) forgetCrashes();
+    one.lostAt = wish;
+    current = undefined;
+    enter('restarting', why);
   }
 
   /** The generation, or why there is none; then nothing of it is running any more. */
@@ -185,8 +189,6 @@ export function createSupervisor<Introduced, Source>(options: SupervisorOptions<
   /** Counts, and sees to what happens next. */
   function crashed(why: string): void {
     const now = clock.monotonic();
-    if (current && now - readyAt >= limits.stableMs.value) forgetCrashes();
-    current = undefined;
     crashes = [...crashes, { at: now, reason: why }].filter(({ at }) => now - at < limits.quarantineWindowMs.value);
     const from = source;
     if (from === undefined) return enter('stopped');

@@ -1,0 +1,136 @@
+// Finds extensions by their manifests, and says of each what a plugin's manifest would: its id, and the grants that its
+// capabilities, hooks and events need. Nothing of an extension is executed here. One that is not fit is listed with the reason.
+import { lstat, readdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { grantRow, type HookName, hookNames, hookNeeds, hookRow, parseJson, PLUGIN_API_LEVEL, type PluginManifest } from '@tenon/protocol';
+import { type ExtensionManifest, manifestInPackage, readManifest } from '@tenon/protocol/sep';
+import { EXTENSION_MANIFEST_FILE, groups, type SepGroup } from '@tenon/protocol/sep/wire';
+import { parse } from 'smol-toml';
+import { isLoaderVariable } from '../../kernel/loader-variables.ts';
+import { exists, idFrom, type NotFit, RESERVED_IDS } from '../discover.ts';
+import { readManifestText, Unfit } from '../manifest-text.ts';
+import { type TreeRules, unfitFor } from '../tree-hash.ts';
+import { SEPARATOR } from './tool-names.ts';
+
+export interface FoundExtension {
+  readonly folder: string;
+  readonly manifest: ExtensionManifest;
+  /** As the host of plugins knows it. */
+  readonly asPlugin: PluginManifest;
+}
+
+export interface FoundExtensions {
+  readonly found: readonly FoundExtension[];
+  readonly rejected: readonly NotFit[];
+}
+
+const PACKAGE_FILE = 'package.json';
+const MAX_EXTENSIONS = 256;
+
+/** Contract: does not throw for what it finds. In the order of their names; the first of two with one name wins. */
+export async function findExtensions(place: string, uid: number | undefined): Promise<FoundExtensions> {
+  const found = new Map<string, FoundExtension>();
+  const rejected: NotFit[] = [];
+  const entries = await readdir(place, { withFileTypes: true }).catch(() => []);
+  const names = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink()).map(({ name }) => name);
+  for (const name of names.sort()) {
+    const folder = join(place, name);
+    const reject = (reason: string, manifest?: PluginManifest) =>
+      rejected.push({ origin: 'path', folder, id: manifest?.id ?? idFrom(folder), reason, ...(manifest ? { manifest } : {}) });
+    if (name.startsWith('.') || !(await isExtension(folder))) continue;
+    if (found.size + rejected.length >= MAX_EXTENSIONS) {
+      reject(`there are more than ${MAX_EXTENSIONS} extensions; this one and those after it are not looked at`);
+      break;
+    }
+    try {
+      const extension = await readExtension(folder, { uid });
+      const first = found.get(extension.manifest.name);
+      if (first) reject(`its name "${extension.manifest.name}" belongs to the extension in ${first.folder}`, extension.asPlugin);
+      else found.set(extension.manifest.name, extension);
+    } catch (error) {
+      if (error instanceof Unfit) reject(error.message, error.manifest);
+      else reject(`it cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
+    }
+  }
+  return { found: [...found.values()], rejected };
+}
+
+async function isExtension(folder: string): Promise<boolean> {
+  return (await exists(join(folder, EXTENSION_MANIFEST_FILE))) || exists(join(folder, PACKAGE_FILE));
+}
+
+async function readExtension(folder: string, rules: TreeRules): Promise<FoundExtension> {
+  const at = await lstat(folder);
+  if (at.isSymbolicLink()) throw new Unfit('the folder is a link; put the folder itself there');
+  const unfit = unfitFor(at, 'the folder', rules);
+  if (unfit !== undefined) throw new Unfit(unfit);
+  const root = await realpath(folder);
+  const read = readManifest(await manifestOf(root, rules));
+  if (!read.ok) throw new Unfit(`its manifest does not fit: ${read.message}`);
+  const { manifest } = read;
+  const asPlugin = pluginManifestOf(manifest);
+  const wrong = faultOf(manifest);
+  if (wrong !== undefined) throw new Unfit(wrong, asPlugin);
+  return { folder: root, manifest, asPlugin };
+}
+
+async function manifestOf(root: string, rules: TreeRules): Promise<unknown> {
+  const file = join(root, EXTENSION_MANIFEST_FILE);
+  if (await exists(file)) {
+    const text = await readManifestText(file, rules);
+    try {
+      return parse(text);
+    } catch (error) {
+      throw new Unfit(`${EXTENSION_MANIFEST_FILE} is not TOML that can be read: ${(error as Error).message.split('\n')[0]}`);
+    }
+  }
+  const parsed = parseJson(await readManifestText(join(root, PACKAGE_FILE), rules));
+  if (!parsed.ok) throw new Unfit(`${PACKAGE_FILE} is not JSON that can be read: ${parsed.fault.reason}`);
+  const manifest = manifestInPackage(parsed.value);
+  if (manifest === undefined) throw new Unfit(`there is no ${EXTENSION_MANIFEST_FILE}, and ${PACKAGE_FILE} says nothing of an extension`);
+  return manifest;
+}
+
+/** What keeps it from being used here, though its manifest is one. */
+function faultOf({ name, run, disabled, capabilities = {} }: ExtensionManifest): string | undefined {
+  if (disabled) return 'its manifest says that it is disabled';
+  if (RESERVED_IDS.has(name)) return `the name "${name}" is kept for the gateway`;
+  if (name.includes(SEPARATOR)) return `the name "${name}" has ${SEPARATOR} in it, which stands between an extension and its tool`;
+  if (run.sha256 !== undefined) return 'its manifest pins its program by run.sha256, which this gateway does not look at; leave it out';
+  const loader = Object.keys(run.env ?? {}).find(isLoaderVariable);
+  if (loader !== undefined) return `run.env sets ${loader}, which makes programs load or run something else; it is never handed on`;
+  const hook = capabilities.hooks?.find((each) => hookOf(each) === undefined);
+  return hook === undefined ? undefined : `capabilities.hooks names "${hook}", and there is no such hook here`;
+}
+
+function pluginManifestOf(manifest: ExtensionManifest): PluginManifest {
+  const { name, version, description } = manifest;
+  const said = description === undefined ? {} : { description };
+  return { id: name, name, version, ...said, api: PLUGIN_API_LEVEL, grants: grantsOf(manifest) };
+}
+
+/** What the operator is asked for: by groups, by hooks, by events. A group whose grant there is not yet stays off. */
+function grantsOf({ capabilities = {} }: ExtensionManifest): string[] {
+  const { hooks = [], events = [] } = capabilities;
+  const switched = (Object.keys(groups) as SepGroup[]).filter((group) => capabilities[group] === true);
+  const asked = [
+    ...switched.flatMap((group) => groups[group].grants),
+    ...hooks.flatMap((each) => needsOf(hookOf(each))),
+    ...events.flatMap((each) => observedBy(each).flatMap(needsOf)),
+  ];
+  return [...new Set(asked)].filter((grant) => grantRow(grant) !== undefined);
+}
+
+function needsOf(name: HookName | undefined): readonly string[] {
+  return name === undefined ? [] : hookNeeds(name);
+}
+
+/** The hook of the gateway that extensions know by this name. */
+export function hookOf(sepName: string): HookName | undefined {
+  return hookNames.find((name) => hookRow(name).sep === sepName);
+}
+
+/** The hooks that tell of this event. */
+export function observedBy(event: string): HookName[] {
+  return hookNames.filter((name) => hookRow(name).sepEvents?.includes(event));
+}

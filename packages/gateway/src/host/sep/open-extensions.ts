@@ -1,0 +1,264 @@
+// The extensions of this gateway: found in their folder, and each kept at work by a supervisor once the host of plugins asks
+// for it. The host decides what is trusted, granted and switched on; here is what runs.
+import type { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { readRegistrations, readResult } from '@tenon/protocol/sep';
+import { groupNames, groups, PROTOCOL_VERSION } from '@tenon/protocol/sep/wire';
+import type { Clock } from '../../kernel/clock.ts';
+import { randomId } from '../../kernel/ids.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Metrics } from '../../kernel/metrics.ts';
+import type { Discovered, Found } from '../discover.ts';
+import { contextOf, createBridge, type Introduced } from './bridge.ts';
+import { extensionCommand, extensionEnvironment } from './environment.ts';
+import type { Accepted, ExtensionRun } from './extension-run.ts';
+import { type FoundExtension, findExtensions } from './find-extensions.ts';
+import { createOrphanGuard } from './orphan-guard.ts';
+import type { Params, Peer } from './peer.ts';
+import { startProcess } from './process.ts';
+import { createStderrRing } from './stderr-ring.ts';
+import { createSupervisor } from './supervisor.ts';
+import { createTreeCopies } from './tree-copy.ts';
+
+export interface ExtensionOptions {
+  readonly home: string;
+  readonly version: string;
+  /** Of the default agent. */
+  readonly workspace: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly node: string;
+  readonly spawn: typeof spawn;
+  readonly random: () => number;
+}
+
+export interface ExtensionDeps extends ExtensionOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly uid: number | undefined;
+  /** A process is at work whose registrations are not those that the host has. */
+  readonly ready: (name: string) => void;
+  /** Something that is shown has changed. */
+  readonly changed: () => void;
+}
+
+export interface Extensions {
+  /** As plugins are found. One that was found before keeps its process. */
+  find(): Promise<Discovered>;
+  /** Resolves when nothing of any of them is running. */
+  close(): Promise<void>;
+}
+
+const EXTENSIONS_FOLDER = 'extensions';
+const COPIES_FOLDER = 'extension-copies';
+
+export function openExtensions(deps: ExtensionDeps): Extensions {
+  const copies = createTreeCopies(join(deps.home, COPIES_FOLDER));
+  const orphans = createOrphanGuard({ spawn: deps.spawn, run: randomId() });
+  const runs = new Map<string, ReturnType<typeof createRun>>();
+  let started = 0;
+  let cleared: Promise<void> | undefined;
+  deps.metrics.describe('tenon_extension_faults_total', 'Lines and requests of extensions that were not taken, by extension and kind.');
+
+  /** What was copied by a gateway before is of no use; where nothing was, nothing is made. */
+  const copyOf = async (folder: string, hash: string): Promise<string> => {
+    cleared ??= copies.clear();
+    await cleared;
+    return copies.of(folder, hash);
+  };
+
+  return {
+    async find() {
+      const { found, rejected } = await findExtensions(join(deps.home, EXTENSIONS_FOLDER), deps.uid);
+      return {
+        found: found.map((each): Found => {
+          const { name } = each.manifest;
+          const run = runs.get(name) ?? createRun(each, { ...deps, orphans, copyOf, nextNumber: () => ++started });
+          runs.set(name, run);
+          run.found = each;
+          return { origin: 'path', folder: each.folder, manifest: each.asPlugin, entry: each.folder, extension: run };
+        }),
+        rejected,
+      };
+    },
+    async close() {
+      await Promise.all([...runs.values()].map((run) => run.stop()));
+      orphans.close();
+    },
+  };
+}
+
+interface RunDeps extends ExtensionDeps {
+  readonly orphans: ReturnType<typeof createOrphanGuard>;
+  readonly copyOf: (folder: string, hash: string) => Promise<string>;
+  readonly nextNumber: () => number;
+}
+
+/** What a process is started from. */
+interface Source extends Accepted {
+  readonly extension: FoundExtension;
+  readonly root: string;
+}
+
+function createRun(first: FoundExtension, deps: RunDeps): ExtensionRun & { found: FoundExtension } {
+  const { clock, log, metrics } = deps;
+  const { name } = first.manifest;
+  let found = first;
+  /** What is, or is to be, at work. */
+  let source: Source | undefined;
+  let mustRenew = false;
+  let preparing = 0;
+  /** One after another. */
+  let last: Promise<unknown> = Promise.resolve();
+  /** The one that is at work while another one is started in its place. */
+  let replaced: Peer | undefined;
+  /** The registrations that the host has, and who of those that were given out is the last. */
+  let registered: string | undefined;
+  let owner: object | undefined;
+  const stderr = createStderrRing({
+    clock,
+    log: (line) => log.info({ plugin: name, stderr: line }, 'an extension wrote to its standard error'),
+  });
+  const bridge = createBridge({
+    name,
+    manifest: () => (source?.extension ?? found).manifest,
+    log,
+    request: (...given) => supervisor.request(...given),
+    event: (params) => supervisor.current?.peer.event(params),
+  });
+
+  const supervisor = createSupervisor<Introduced, Source>({
+    clock,
+    random: deps.random,
+    launch: ({ extension: { manifest }, root }) =>
+      startProcess({
+        command: extensionCommand(manifest, deps.node),
+        cwd: root,
+        env: extensionEnvironment(manifest, deps.env),
+        spawn: deps.spawn,
+        clock,
+        stderr,
+        orphans: deps.orphans,
+        number: deps.nextNumber(),
+      }),
+    hello: (from) => helloOf(from, deps),
+    readHello,
+    request: (_generation, method) => bridge.request(method),
+    notification: (_generation, method) => bridge.notification(method),
+    noticed(_generation, fault, detail) {
+      metrics.count('tenon_extension_faults_total', { plugin: name, kind: fault });
+      log.debug({ plugin: name, fault, detail }, 'an extension said something that was not taken');
+    },
+    changed(state, reason, generation) {
+      if (state === 'ready' || state === 'starting' || state === 'stopped') log.info({ plugin: name, state }, 'an extension has changed');
+      else log.warn({ plugin: name, state, reason }, 'an extension is not at work');
+      if (generation && registered !== undefined) tellOfRestart(generation.peer);
+      if (generation && preparing === 0 && JSON.stringify(generation.introduced.registrations) !== registered) deps.ready(name);
+      deps.changed();
+    },
+  });
+
+  function tellOfRestart(peer: Peer): void {
+    replaced?.event({ event: 'session_shutdown', context: contextOf('event'), payload: { reason: 'reload' } });
+    peer.event({ event: 'session_start', context: contextOf('event'), payload: { reason: 'reload' } });
+  }
+
+  async function prepare(accepted: Accepted): Promise<unknown> {
+    const isSame = source?.hash === accepted.hash && isSameSet(source.granted, accepted.granted);
+    if (!isSame || mustRenew || supervisor.state === 'stopped') await renew(accepted);
+    const { current } = supervisor;
+    if (!current)
+      throw new Error(`${supervisor.reason ?? 'it is being started'}${supervisor.state === 'restarting' ? '; it is started again' : ''}`);
+    const mine = {};
+    owner = mine;
+    registered = JSON.stringify(current.introduced.registrations);
+    return bridge.moduleOf(current.introduced, () => {
+      // The end of a load that another one has followed ends nothing.
+      if (owner === mine) void stop();
+    });
+  }
+
+  async function renew(accepted: Accepted): Promise<void> {
+    mustRenew = false;
+    const extension = found;
+    const root = await deps.copyOf(extension.folder, accepted.hash);
+    const next: Source = { ...accepted, extension, root };
+    const before = source;
+    source = next;
+    replaced = supervisor.current?.peer;
+    const failed = await supervisor.reload(next);
+    replaced = undefined;
+    if (failed === undefined || !supervisor.current) return;
+    source = before;
+    throw new Error(failed);
+  }
+
+  async function stop(): Promise<void> {
+    source = undefined;
+    owner = undefined;
+    registered = undefined;
+    await supervisor.stop();
+  }
+
+  return {
+    get found() {
+      return found;
+    },
+    set found(next) {
+      found = next;
+    },
+    prepare(accepted) {
+      preparing++;
+      const mine = last.then(() => prepare(accepted)).finally(() => preparing--);
+      last = mine.catch(() => {});
+      return mine;
+    },
+    renew() {
+      mustRenew = true;
+    },
+    get isReady() {
+      return supervisor.current !== undefined;
+    },
+    get info() {
+      const { state, reason, current, crashes } = supervisor;
+      return {
+        state,
+        ...(reason === undefined ? {} : { reason }),
+        ...(current?.process.pid === undefined ? {} : { pid: current.process.pid }),
+        crashes: crashes.length,
+        sandboxed: false,
+      };
+    },
+    stop,
+  };
+}
+
+function helloOf({ granted, extension: { manifest } }: Source, { version, workspace }: ExtensionDeps): Params {
+  const declared = manifest.capabilities ?? {};
+  // Only what is declared, granted, and here at all.
+  const isOn = (group: (typeof groupNames)[number]) =>
+    SERVED.has(group) && declared[group] === true && groups[group].grants.every((grant) => granted.has(grant));
+  return {
+    protocol_version: PROTOCOL_VERSION,
+    host: { name: 'tenon', version },
+    workspace: { root: workspace, trusted: true },
+    mode: 'headless',
+    ui_capabilities: [],
+    flags: {},
+    capabilities_enabled: Object.fromEntries(groupNames.map((group) => [group, isOn(group)])),
+  };
+}
+
+/** Groups that this gateway serves. */
+const SERVED: ReadonlySet<string> = new Set(['tools', 'commands']);
+
+function readHello(result: unknown): Introduced {
+  const read = readResult('initialize', result);
+  if (!read.ok) throw new Error(read.message);
+  const { taken, leftOut } = readRegistrations(read.value.registrations);
+  return { version: read.value.extension.version ?? '', registrations: taken, leftOut };
+}
+
+function isSameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((each) => b.has(each));
+}
