@@ -1,11 +1,12 @@
 // Builds what users start: the program, its threads, each provider of models and each bundled plugin, one file each, the
-// web page, the test host of the plugin SDK, the extension SDK, and a code cache for this machine's Node.
+// web page, the test host of the plugin SDK, the extension SDK and its scaffolder, and a code cache for this machine's Node.
 // npm runs this as `prepare`, so it needs only devDependencies and prints one line. `npm ci --omit=dev` has no bundler:
 // then an earlier build is kept.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
+  cpSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -22,6 +23,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { build as esbuildBuild, BuildOptions, Plugin } from 'esbuild';
 import { modelProviders } from '../packages/protocol/src/model.ts';
+import { copySdk } from '../packages/create-tenon-extension/src/scaffold.ts';
 import { buildPage, describePage } from './build-page.ts';
 import type { runCli } from '../packages/gateway/src/cli/entry.ts';
 
@@ -85,7 +87,7 @@ async function build(): Promise<string> {
   }
   const page = buildPage();
   const plugins = buildPlugins(esbuild.build);
-  const sdks = [buildTestHost(esbuild.build), buildExtensionSdk(esbuild.build)];
+  const sdks = [buildTestHost(esbuild.build), buildExtensionSdk(esbuild.build).then(() => buildScaffolder(esbuild.build))];
   const { outputFiles } = await esbuild.build({ ...options, entryPoints: entries, outdir: dist, outExtension: { '.js': '.cjs' } });
   mkdirSync(dist, { recursive: true });
   for (const old of readdirSync(dist)) if (old.endsWith('.cache')) rmSync(join(dist, old));
@@ -165,6 +167,30 @@ async function buildExtensionSdk(bundle: typeof esbuildBuild): Promise<void> {
   });
   mkdirSync(folder, { recursive: true });
   for (const { path, text } of outputFiles) replaceFile(path, text);
+}
+
+// What `npm create tenon-extension` brings along: the program, the templates, and what is copied into a new extension.
+async function buildScaffolder(bundle: typeof esbuildBuild): Promise<void> {
+  const home = join(import.meta.dirname, '..', 'packages', 'create-tenon-extension');
+  const folder = join(home, 'dist');
+  const { outputFiles } = await bundle({
+    entryPoints: [join(home, 'src', 'create.ts')],
+    outdir: folder,
+    bundle: true,
+    write: false,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const { path, text } of outputFiles) replaceFile(path, text);
+  cpSync(join(home, 'templates'), join(folder, 'templates'), { recursive: true });
+  copySdk(extensionSdk, join(folder, 'extension-sdk'));
+  mkdirSync(join(folder, 'python'));
+  cpSync(join(import.meta.dirname, '..', 'spec', 'sep', 'reference', 'python', 'sep.py'), join(folder, 'python', 'sep.py'));
 }
 
 const CACHE_TIMEOUT_MS = 10_000;
