@@ -114,6 +114,7 @@ export function createApi(deps: ApiDeps): ExtensionApi {
     registerState: (state) => registry.addSeam('state', state),
     registerDescriptor: (descriptor) => registry.addSeam('descriptors', descriptor),
     registerAction: (action, handler) => registry.addSeam('actions', action, handler as AnySeamHandler),
+    registerPatchAction: (action, handler) => registry.addSeam('patch_actions', action, handler as AnySeamHandler),
     registerInteraction: (interaction, handler) => registry.addSeam('interactions', interaction, handler as AnySeamHandler),
     registerPolicy: (policy, handler) => registry.addSeam('policies', policy, handler as AnySeamHandler),
   } satisfies ExtensionApi as ExtensionApi;

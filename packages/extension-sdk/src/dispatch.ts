@@ -89,16 +89,20 @@ export function createDispatch(deps: DispatchDeps) {
       const token = typeof params.refresh_token === 'string' ? params.refresh_token : undefined;
       return credentials(await within(given.context, () => oauthRefresh(token, given)));
     },
-    'action/execute': async (params, incoming) => {
-      try {
-        return await runSeam('actions', params.action, params, incoming);
-      } catch (thrown) {
-        return { ok: false, error: messageOf(thrown) || 'The action failed' };
-      }
-    },
+    'action/execute': (params, incoming) => runAction('actions', params, incoming),
+    'patch_action/execute': (params, incoming) => runAction('patch_actions', params, incoming),
     'interaction/press': (params, incoming) => runSeam('interactions', params.namespace, params, incoming),
     'policy/decide': (params, incoming) => runSeam('policies', params.policy, params, incoming),
   };
+
+  /** What it throws is its answer: that it was not done. */
+  async function runAction(kind: 'actions' | 'patch_actions', params: Params, incoming: IncomingCall): Promise<unknown> {
+    try {
+      return await runSeam(kind, params.action, params, incoming);
+    } catch (thrown) {
+      return { ok: false, error: messageOf(thrown) || 'The action failed' };
+    }
+  }
 
   function runSeam(kind: keyof SeamItems, key: unknown, params: Params, incoming: IncomingCall): unknown {
     const handler = registry.seams.get(kind)?.get(String(key));

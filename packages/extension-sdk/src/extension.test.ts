@@ -641,6 +641,10 @@ const withSeams: Setup = (extension) => {
     await extension.call('injection/enqueue', { session_key, text: 'The score has changed.' });
     return { ok: true, result: payload };
   });
+  extension.registerPatchAction({ action: 'rename' }, ({ payload, entry }) => {
+    if (payload === undefined) throw new Error('rename to what?');
+    return { ok: true, entry_patch: { title: `${entry.key} ${String(payload)}` } };
+  });
   extension.registerInteraction({ namespace: 'score', channel: 'chat' }, ({ payload }) => ({ text: payload }));
   extension.registerPolicy({ id: 'strict', description: 'No rm.' }, ({ tool }) =>
     tool === 'rm' ? { decision: 'deny', reason: 'never' } : { decision: 'allow' },
@@ -662,6 +666,7 @@ test("Tenon's seams are registered, called and answered where the host has them"
     'actions',
     'descriptors',
     'interactions',
+    'patch_actions',
     'policies',
     'state',
     'subscriptions',
@@ -673,6 +678,15 @@ test("Tenon's seams are registered, called and answered where the host has them"
   assert.deepEqual(await host.dispatch('action/execute', { ...place, client, action: 'add', payload: 'fail' }), {
     ok: false,
     error: 'cannot',
+  });
+  const entry = { key: 'agent:main:main' };
+  assert.deepEqual(await host.dispatch('patch_action/execute', { ...place, client, action: 'rename', entry, payload: 'x' }), {
+    ok: true,
+    entry_patch: { title: 'agent:main:main x' },
+  });
+  assert.deepEqual(await host.dispatch('patch_action/execute', { ...place, client, action: 'rename', entry }), {
+    ok: false,
+    error: 'rename to what?',
   });
   const { context, ...patch } = host.paramsOf('state/patch')[0]!;
   assert.deepEqual(patch, { namespace: 'score', value: 5, if_revision: 3 });

@@ -38,6 +38,8 @@ export interface Seams {
   registerDescriptor(descriptor: SeamItems['descriptors']): void;
   /** What the handler throws is an answer that is not ok. */
   registerAction(action: SeamItems['actions'], handler: SeamHandler<'action/execute'>): void;
+  /** Takes part in a change of a session that asks for it. */
+  registerPatchAction(action: SeamItems['patch_actions'], handler: SeamHandler<'patch_action/execute'>): void;
   registerInteraction(interaction: SeamItems['interactions'], handler: SeamHandler<'interaction/press'>): void;
   /** A handler that fails denies the call. */
   registerPolicy(policy: SeamItems['policies'], handler: SeamHandler<'policy/decide'>): void;

@@ -1,6 +1,6 @@
 // What an extension is asked to show, one step each. A step throws where it fails, and returns a reason where there is nothing
 // to try. Values come from what the extension has registered.
-import { deltaTypes, errors, hookNames, isHookName, limits } from '@tenon/protocol/sep/wire';
+import { deltaTypes, errors, hookNames, isHookName, limits, registrations as kinds } from '@tenon/protocol/sep/wire';
 import { RpcError } from '../index.ts';
 import { samplePayload, sampleArguments, sampleInput } from './samples.ts';
 import type { InitializeResult, Registrations } from './scripted-host.ts';
@@ -41,15 +41,11 @@ export const conformanceSteps: Readonly<Record<string, Step>> = {
   'registrations are named once': async (deps) => {
     const { registrations } = await registered(deps);
     for (const [kind, items] of Object.entries(registrations) as [string, readonly unknown[]][]) {
-      const names = items.map((item) =>
-        typeof item === 'string'
-          ? item
-          : JSON.stringify([
-              (item as Fields).name ?? (item as Fields).key ?? (item as Fields).tag ?? (item as Fields).id ?? (item as Fields).namespace,
-            ]),
-      );
+      const row: { readonly key?: string } | undefined = Object.hasOwn(kinds, kind) ? kinds[kind as keyof typeof kinds] : undefined;
+      expect(row !== undefined, `There are no registrations called ${kind}`);
+      const names = items.map((item) => (row?.key === undefined ? item : (item as Fields)[row.key]));
       const twice = names.find((name, index) => names.indexOf(name) !== index);
-      expect(twice === undefined, `${twice} is twice among the ${kind}`);
+      expect(twice === undefined, `${String(twice)} is twice among the ${kind}`);
       expect(items.length <= limits.registrations.value, `${items.length} ${kind}; a host takes ${limits.registrations.value}`);
     }
     const unknown = registrations.hooks?.find((hook) => !isHookName(hook));
