@@ -41,7 +41,9 @@ export const conformanceSteps: Readonly<Record<string, Step>> = {
   'registrations are named once': async (deps) => {
     const { registrations } = await registered(deps);
     for (const [kind, items] of Object.entries(registrations) as [string, readonly unknown[]][]) {
-      const row: { readonly key?: string } | undefined = Object.hasOwn(kinds, kind) ? kinds[kind as keyof typeof kinds] : undefined;
+      const row: { readonly later: boolean; readonly key?: string } | undefined = Object.hasOwn(kinds, kind)
+        ? kinds[kind as keyof typeof kinds]
+        : undefined;
       expect(row !== undefined, `There are no registrations called ${kind}`);
       const names = items.map((item) => (row?.key === undefined ? item : (item as Fields)[row.key]));
       const twice = names.find((name, index) => names.indexOf(name) !== index);
