@@ -65,7 +65,7 @@ export function createHeartbeat({ store, clock, log, agents, turns, settings, ho
   const unusable = new Map<string, string>();
   const rhythm = openRhythm({ home, everyMs, log });
 
-  function plan(at: number): void {
+  function setNext(at: number): void {
     nextAt = at;
     rhythm.keep(at);
   }
@@ -87,13 +87,13 @@ export function createHeartbeat({ store, clock, log, agents, turns, settings, ho
   /** Those of a former life that would have come since, and the time of the next one: the rhythm goes on. */
   function catchUp(now: number): void {
     const last = rhythm.last();
-    if (last === undefined || last > now + everyMs) return plan(now + everyMs);
+    if (last === undefined || last > now + everyMs) return setNext(now + everyMs);
     const times: number[] = [];
     let next = last;
     for (; next <= now; next += everyMs) {
       if (times.length < MOST_MISSED && isWithin(settings['heartbeat.hours'], settings['heartbeat.tz'], next)) times.push(next);
     }
-    plan(next);
+    setNext(next);
     const [first, until] = [times[0], times.at(-1)];
     if (first === undefined || until === undefined) return;
     for (const agent of agents.list()) {
@@ -110,9 +110,9 @@ export function createHeartbeat({ store, clock, log, agents, turns, settings, ho
   function look(): void {
     const now = clock.now();
     // A clock that was set back must not make it wait for longer than it would.
-    if (nextAt - now > everyMs) plan(now + everyMs);
+    if (nextAt - now > everyMs) setNext(now + everyMs);
     if (now >= nextAt) {
-      plan(now + everyMs);
+      setNext(now + everyMs);
       if (isWithin(settings['heartbeat.hours'], settings['heartbeat.tz'], now)) for (const agent of agents.list()) void beatAndTell(agent);
     }
     wait();
