@@ -10,6 +10,7 @@ import { explain } from '../../packages/protocol/src/validate.ts';
 import type { PluginHost } from '../../packages/gateway/src/host/plugin-host.ts';
 import { type Clock, systemClock } from '../../packages/gateway/src/kernel/clock.ts';
 import { type HostWorld, openHostWorld, put, SESSION } from '../support/plugins.ts';
+import { verifies } from '../support/verifies.ts';
 
 const fixture = join(import.meta.dirname, '../fixtures/extensions/notes.mjs');
 const options = { extensions: { version: '0.0.1', env: process.env, node: process.execPath, spawn, random: () => 0.5 } };
@@ -68,6 +69,7 @@ function call(signal = new AbortController().signal, updates: string[] = []) {
 }
 
 test('G10, G26: an extension is found switched off; once it is on, its tools, commands, hooks and events are those of a plugin', async () => {
+  verifies('sep:G10', 'sep:G26');
   await using world = await openHostWorld(clock);
   write(world, 'notes', {
     manifest: capabilities('tools = true\ncommands = true\nkv = true\nhooks = ["tool_call"]\nevents = ["session_start"]'),
@@ -148,6 +150,7 @@ test('G10, G26: an extension is found switched off; once it is on, its tools, co
 });
 
 test('G2: only an extension that declared the hook blocks while it is down; another that dies changes nothing', async () => {
+  verifies('sep:G2');
   await using world = await openHostWorld(clock);
   const exit = { name: 'exit', description: 'Exits.', parameters: { type: 'object' } };
   write(world, 'gate', {
@@ -173,7 +176,24 @@ test('G2: only an extension that declared the hook blocks while it is down; anot
   assert.equal(host.get('gate')?.process?.crashes, 1);
 });
 
+test('what a process registers later stands beside what it said at first, and a restart keeps to what it says then', async () => {
+  verifies('sep:registry-update', 'sep:aliases');
+  await using world = await openHostWorld(clock);
+  const tools = ['more', 'exit'].map((name) => ({ name, description: 'Does.', parameters: { type: 'object' } }));
+  write(world, 'notes', { manifest: capabilities('tools = true'), registrations: { tools } });
+  const host = await world.open(options);
+  await host.enable('notes', BY);
+  assert.deepEqual(JSON.parse(String((await toolOf(host, 'notes__more').execute({}, call())).content)), { result: {} });
+  await until(() => host.registry.findAny('tool', 'notes__later') !== undefined);
+  for (const name of ['notes__late', 'notes__more']) toolOf(host, name);
+  assert.match(String((await toolOf(host, 'notes__late').execute({}, call())).content), /^late/);
+  await assert.rejects(async () => toolOf(host, 'notes__exit').execute({}, call()), /connection closed/);
+  await until(() => host.get('notes')?.process?.state === 'ready' && host.registry.findAny('tool', 'notes__late') === undefined);
+  toolOf(host, 'notes__more');
+});
+
 test('S49, G24: a file that changes after it was trusted stops the extension at the next load, until it is accepted', async () => {
+  verifies('sep:G24');
   await using world = await openHostWorld(clock);
   const folder = write(world, 'notes', { manifest: capabilities('tools = true'), registrations: { tools: [TOOL] } });
   const host = await world.open(options);
@@ -187,6 +207,7 @@ test('S49, G24: a file that changes after it was trusted stops the extension at 
 });
 
 test('S50: it runs from a copy that cannot be written, of exactly the files that were trusted', async () => {
+  verifies('S50');
   await using world = await openHostWorld(clock);
   write(world, 'notes', { manifest: capabilities('tools = true'), registrations: { tools: [TOOL] } });
   const host = await world.open(options);
@@ -219,6 +240,7 @@ test('a reload is a new process; one that is no good leaves the old one at work,
 });
 
 test('R20: extensions start beside the gateway and beside each other; one that hangs delays nobody, and what it guards is refused', async () => {
+  verifies('R20');
   let isHasty = false;
   const hasty: Clock = { ...clock, after: (delayMs, run) => clock.after(isHasty && delayMs === 10_000 ? 50 : delayMs, run) };
   await using world = await openHostWorld(hasty);
@@ -241,6 +263,7 @@ test('R20: extensions start beside the gateway and beside each other; one that h
 });
 
 test('G25, S32, S39, S51: what cannot be an extension is listed with the reason, and nothing of it runs', async () => {
+  verifies('S39', 'sep:G25');
   await using world = await openHostWorld(clock);
   const places: Record<string, [(folder: string) => void, RegExp]> = {
     dotted: [(folder) => put(join(folder, 'extension.toml'), 'name = "a.b"\nversion = "1"\n[run]\ncommand = "node"'), /name/],

@@ -14,6 +14,7 @@ import { createStderrRing } from '../../packages/gateway/src/host/sep/stderr-rin
 import { createSupervisor } from '../../packages/gateway/src/host/sep/supervisor.ts';
 import { type Clock, systemClock } from '../../packages/gateway/src/kernel/clock.ts';
 import { randomId } from '../../packages/gateway/src/kernel/ids.ts';
+import { verifies } from '../support/verifies.ts';
 
 const fixture = join(import.meta.dirname, '../fixtures/extensions/unruly.mjs');
 const folder = mkdtempSync(join(tmpdir(), 'tenon-extension-'));
@@ -118,6 +119,7 @@ const crashes = {
 };
 
 test('S42: however an extension dies in a call, that call fails, the reason is on record, and it is started again', async () => {
+  verifies('S42');
   const dies = async ([tool, expected]: [string, RegExp]) => {
     const { supervisor, use, becomes, reasonOf, pids } = world();
     await supervisor.start('good');
@@ -133,6 +135,7 @@ test('S42: however an extension dies in a call, that call fails, the reason is o
 });
 
 test('G1, G4: lines that are no messages change nothing, and neither does a write to a process that has just died', async () => {
+  verifies('sep:G1', 'sep:G4');
   const { supervisor, use, faults, pids } = world();
   await supervisor.start('garbage-at-start');
   assert.deepEqual(await use('garbage'), { content: 'still here' });
@@ -143,6 +146,7 @@ test('G1, G4: lines that are no messages change nothing, and neither does a writ
 });
 
 test('G2, R09: one that crashes at each start is quarantined after three times', async () => {
+  verifies('R09', 'sep:G2');
   const { supervisor, becomes, reasonOf, pids } = world();
   await supervisor.start('exit-at-start');
   await becomes('quarantined');
@@ -152,6 +156,7 @@ test('G2, R09: one that crashes at each start is quarantined after three times',
 });
 
 test('G5, G15: one that introduces itself wrongly leaves no process behind', async () => {
+  verifies('sep:G5', 'sep:G15');
   const { supervisor, reasonOf, pids } = world();
   await supervisor.start('bad-introduction');
   assert.match(reasonOf('restarting'), /it did not introduce itself: extension is missing/);
@@ -160,6 +165,7 @@ test('G5, G15: one that introduces itself wrongly leaves no process behind', asy
 });
 
 test('G6, S43: a line that never ends and a flood of messages cost little memory', async () => {
+  verifies('S43', 'sep:G6');
   const { supervisor, use, becomes, heard } = world();
   await supervisor.start('good');
   const before = process.memoryUsage.rss();
@@ -173,6 +179,7 @@ test('G6, S43: a line that never ends and a flood of messages cost little memory
 });
 
 test('G7, S45: one that stops reading is refused more, and what it was sent is freed at its deadline', async () => {
+  verifies('S45', 'sep:G7');
   const { supervisor, use, faults } = world();
   await supervisor.start('good');
   use('stop-reading').catch(() => {});
@@ -187,6 +194,7 @@ test('G7, S45: one that stops reading is refused more, and what it was sent is f
 });
 
 test('G8: what it does after its answer to shutdown is waited for', async () => {
+  verifies('sep:G8');
   const place = join(folder, 'put-away');
   const { supervisor } = world({ place });
   await supervisor.start('slow-exit');
@@ -195,6 +203,7 @@ test('G8: what it does after its answer to shutdown is waited for', async () => 
 });
 
 test('G9, S46: its children end with it, also those that have left its group', async () => {
+  verifies('S46', 'sep:G9');
   const place = newSleepTime();
   const { supervisor, use } = world({ place });
   await supervisor.start('good');
@@ -205,6 +214,7 @@ test('G9, S46: its children end with it, also those that have left its group', a
 });
 
 test('G14, S44: what it writes to standard error is kept in a ring, as lines, and a flood of it is not logged whole', async () => {
+  verifies('S44', 'sep:G14');
   const { supervisor, use, stderr, logged } = world();
   await supervisor.start('good');
   await use('stderr-flood');
@@ -234,6 +244,7 @@ test('S46: more processes than the limit end it, with all of them', async () => 
 });
 
 test('S38: it gets the environment that it is given, a number of its own, and nothing else of ours', async () => {
+  verifies('S38');
   process.env.TENON_CANARY = 'secret';
   const { supervisor, use } = world();
   await supervisor.start('good');
@@ -252,6 +263,7 @@ test('a stop ends one that neither leaves nor listens to a signal', async () => 
 });
 
 test('S47: extensions end with a gateway that was killed, with their children', async () => {
+  verifies('S47');
   const place = newSleepTime();
   const script = `
     import { spawn } from 'node:child_process';

@@ -2,7 +2,15 @@
 // request to the process. Rights, deadlines, order, traces and counts are those of plugins; nothing here is an exception.
 import type { RegisterApi } from '@tenon/plugin-sdk';
 import { type HookName, isHookName, type JsonObject, visible } from '@tenon/protocol';
-import { type ExtensionManifest, hookTimeoutOf, type LeftOut, readParams, readResult, type Registrations } from '@tenon/protocol/sep';
+import {
+  type ExtensionManifest,
+  hookTimeoutOf,
+  type LeftOut,
+  readParams,
+  readRegistrations,
+  readResult,
+  type Registrations,
+} from '@tenon/protocol/sep';
 import {
   errors,
   hooks,
@@ -33,8 +41,8 @@ export interface Introduced {
 export interface Bridge {
   /** What stands for the module of a plugin. */
   moduleOf(introduced: Introduced, ended: () => void): object;
-  request(method: string): PeerHandler | undefined;
-  notification(method: string): ((params: Params) => void) | undefined;
+  request(method: string, generation: number): PeerHandler | undefined;
+  notification(method: string, generation: number): ((params: Params) => void) | undefined;
 }
 
 export interface BridgeDeps {
@@ -43,6 +51,8 @@ export interface BridgeDeps {
   readonly log: Log;
   readonly request: (method: string, params: Params, options: RequestOptions) => Promise<unknown>;
   readonly event: (params: Params) => void;
+  /** What a process has registered beside what it said at first. */
+  readonly registered: (generation: number, more: Pick<Introduced, 'registrations' | 'leftOut'>) => void;
 }
 
 /** Good for one dispatch: nothing here is allowed by it yet but to be told apart. */
@@ -54,7 +64,7 @@ export function contextOf(tier: SepTier): { readonly token: string; readonly tie
 const MAX_UPDATED = limits.toExtensionInFlight.value;
 const MAX_REPLY_CHARS = 65_536;
 
-export function createBridge({ name: extension, manifest, log, request, event: tell }: BridgeDeps): Bridge {
+export function createBridge({ name: extension, manifest, log, request, event: tell, registered }: BridgeDeps): Bridge {
   const updates = new Map<string, (text: string) => void>();
   let logger: RegisterApi['logger'] | undefined;
 
@@ -186,11 +196,20 @@ export function createBridge({ name: extension, manifest, log, request, event: t
     },
   };
 
+  /** Throws where it cannot be read. */
+  function update(spelling: string, params: Params, generation: number): void {
+    const read = readParams('registry/update', params, spelling);
+    if (!read.ok) throw new RpcError(errors.InvalidParams.code, read.message);
+    const { taken, leftOut } = readRegistrations(read.value);
+    registered(generation, { registrations: taken, leftOut });
+  }
+
   return {
     moduleOf,
     /** A method of a group that is off is refused by the name of the group; what there is not, there is not. */
-    request(method) {
+    request(method, generation) {
       const name = methodOf(method);
+      if (name === 'registry/update') return (params) => update(method, params, generation);
       const row = name && methodRow(name);
       const group: SepGroup | undefined = row?.direction === 'to-host' ? row.group : undefined;
       if (group === undefined) return undefined;
@@ -198,8 +217,9 @@ export function createBridge({ name: extension, manifest, log, request, event: t
         throw new RpcError(errors.CapabilityDisabled.code, texts.disabled(group));
       };
     },
-    notification(method) {
+    notification(method, generation) {
       const name = methodOf(method);
+      if (name === 'registry/update') return (params) => update(method, params, generation);
       return name !== undefined && Object.hasOwn(notifications, name) ? notifications[name] : undefined;
     },
   };

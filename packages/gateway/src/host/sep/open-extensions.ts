@@ -2,8 +2,8 @@
 // for it. The host decides what is trusted, granted and switched on; here is what runs.
 import type { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { readRegistrations, readResult } from '@tenon/protocol/sep';
-import { groupNames, groups, PROTOCOL_VERSION } from '@tenon/protocol/sep/wire';
+import { type LeftOut, readRegistrations, readResult, type Registrations } from '@tenon/protocol/sep';
+import { groupNames, groups, limits, PROTOCOL_VERSION, registrationKeys, registrations as rows } from '@tenon/protocol/sep/wire';
 import type { Clock } from '../../kernel/clock.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
@@ -17,7 +17,7 @@ import { createOrphanGuard } from './orphan-guard.ts';
 import type { Params, Peer } from './peer.ts';
 import { startProcess } from './process.ts';
 import { createStderrRing } from './stderr-ring.ts';
-import { createSupervisor } from './supervisor.ts';
+import { createSupervisor, type Generation } from './supervisor.ts';
 import { createTreeCopies } from './tree-copy.ts';
 
 export interface ExtensionOptions {
@@ -112,6 +112,8 @@ function createRun(first: FoundExtension, deps: RunDeps): ExtensionRun & { found
   let last: Promise<unknown> = Promise.resolve();
   /** The one that is at work while another one is started in its place. */
   let replaced: Peer | undefined;
+  /** What the process has registered since it introduced itself. */
+  let later: { readonly generation: number; readonly introduced: Introduced } | undefined;
   /** The registrations that the host has, and who of those that were given out is the last. */
   let registered: string | undefined;
   let owner: object | undefined;
@@ -125,6 +127,12 @@ function createRun(first: FoundExtension, deps: RunDeps): ExtensionRun & { found
     log,
     request: (...given) => supervisor.request(...given),
     event: (params) => supervisor.current?.peer.event(params),
+    registered(generation, more) {
+      const { current } = supervisor;
+      if (current?.number !== generation) return;
+      later = { generation, introduced: withMore(introducedBy(current), more) };
+      if (preparing === 0) deps.ready(name);
+    },
   });
 
   const supervisor = createSupervisor<Introduced, Source>({
@@ -143,8 +151,8 @@ function createRun(first: FoundExtension, deps: RunDeps): ExtensionRun & { found
       }),
     hello: (from) => helloOf(from, deps),
     readHello,
-    request: (_generation, method) => bridge.request(method),
-    notification: (_generation, method) => bridge.notification(method),
+    request: (generation, method) => bridge.request(method, generation),
+    notification: (generation, method) => bridge.notification(method, generation),
     noticed(_generation, fault, detail) {
       metrics.count('tenon_extension_faults_total', { plugin: name, kind: fault });
       log.debug({ plugin: name, fault, detail }, 'an extension said something that was not taken');
@@ -153,7 +161,7 @@ function createRun(first: FoundExtension, deps: RunDeps): ExtensionRun & { found
       if (state === 'ready' || state === 'starting' || state === 'stopped') log.info({ plugin: name, state }, 'an extension has changed');
       else log.warn({ plugin: name, state, reason }, 'an extension is not at work');
       if (generation && registered !== undefined) tellOfRestart(generation.peer);
-      if (generation && preparing === 0 && JSON.stringify(generation.introduced.registrations) !== registered) deps.ready(name);
+      if (generation && preparing === 0 && textOf(introducedBy(generation)) !== registered) deps.ready(name);
       deps.changed();
     },
   });
@@ -161,6 +169,10 @@ function createRun(first: FoundExtension, deps: RunDeps): ExtensionRun & { found
   function tellOfRestart(peer: Peer): void {
     replaced?.event({ event: 'session_shutdown', context: contextOf('event'), payload: { reason: 'reload' } });
     peer.event({ event: 'session_start', context: contextOf('event'), payload: { reason: 'reload' } });
+  }
+
+  function introducedBy({ number, introduced }: Generation<Introduced>): Introduced {
+    return later?.generation === number ? later.introduced : introduced;
   }
 
   async function prepare(accepted: Accepted): Promise<unknown> {
@@ -171,8 +183,9 @@ function createRun(first: FoundExtension, deps: RunDeps): ExtensionRun & { found
       throw new Error(`${supervisor.reason ?? 'it is being started'}${supervisor.state === 'restarting' ? '; it is started again' : ''}`);
     const mine = {};
     owner = mine;
-    registered = JSON.stringify(current.introduced.registrations);
-    return bridge.moduleOf(current.introduced, () => {
+    const introduced = introducedBy(current);
+    registered = textOf(introduced);
+    return bridge.moduleOf(introduced, () => {
       // The end of a load that another one has followed ends nothing.
       if (owner === mine) void stop();
     });
@@ -257,6 +270,28 @@ function readHello(result: unknown): Introduced {
   if (!read.ok) throw new Error(read.message);
   const { taken, leftOut } = readRegistrations(read.value.registrations);
   return { version: read.value.extension.version ?? '', registrations: taken, leftOut };
+}
+
+/** Item by item: the last of a name holds, and there are no more of a kind than at first. */
+function withMore(before: Introduced, { registrations, leftOut }: Pick<Introduced, 'registrations' | 'leftOut'>): Introduced {
+  const merged: Record<string, unknown[]> = {};
+  const refused: LeftOut[] = [];
+  for (const kind of registrationKeys) {
+    const row: { readonly summary: string; readonly key?: string } = rows[kind];
+    const keyOf = (item: unknown) => (row.key === undefined ? String(item) : String((item as Record<string, unknown>)[row.key]));
+    const items = new Map<string, unknown>((before.registrations[kind] ?? []).map((item) => [keyOf(item), item]));
+    for (const item of registrations[kind] ?? []) {
+      const key = keyOf(item);
+      if (items.has(key) || items.size < limits.registrations.value) items.set(key, item);
+      else refused.push({ kind, key, message: `there are ${limits.registrations.value} of these already` });
+    }
+    if (items.size > 0) merged[kind] = [...items.values()];
+  }
+  return { ...before, registrations: merged as Registrations, leftOut: [...leftOut, ...refused] };
+}
+
+function textOf({ registrations }: Introduced): string {
+  return JSON.stringify(registrations);
 }
 
 function isSameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
