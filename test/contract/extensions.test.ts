@@ -241,20 +241,12 @@ test('a reload is a new process; one that is no good leaves the old one at work,
 
 test('R20: extensions start beside the gateway and beside each other; one that hangs delays nobody, and what it guards is refused', async () => {
   verifies('R20');
-  let isHasty = false;
-  const hasty: Clock = { ...clock, after: (delayMs, run) => clock.after(isHasty && delayMs === 10_000 ? 50 : delayMs, run) };
-  await using world = await openHostWorld(hasty);
+  await using world = await openHostWorld(clock);
   write(world, 'good', { manifest: capabilities('tools = true'), registrations: { tools: [TOOL] } });
-  write(world, 'hung', {
-    manifest: capabilities('hooks = ["tool_call"]'),
-    registrations: { hooks: ['tool_call'] },
-    answers: { hangs: true },
-  });
-  const first = await world.open(options);
-  await first.enable('good', BY);
-  isHasty = true;
-  assert.match((await first.enable('hung', BY)).reason ?? '', /did not introduce itself: no answer/);
-  isHasty = false;
+  write(world, 'hung', { manifest: capabilities('hooks = ["tool_call"]'), answers: { hangs: true } });
+  // Trusted and switched on, by a gateway that starts nothing.
+  const first = await world.open({ ...options, safe: true });
+  for (const id of ['good', 'hung']) assert.equal((await first.enable(id, BY)).process?.state, 'stopped');
   const host = await world.open(options);
   assert.equal(host.get('hung')?.state, 'starting');
   await until(() => host.get('good')?.state === 'loaded');

@@ -4,7 +4,7 @@ import type { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { type LeftOut, readRegistrations, readResult, type Registrations } from '@tenon/protocol/sep';
 import { groupNames, groups, limits, PROTOCOL_VERSION, registrationKeys, registrations as rows } from '@tenon/protocol/sep/wire';
-import type { Clock } from '../../kernel/clock.ts';
+import type { Clock, Timer } from '../../kernel/clock.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
@@ -51,6 +51,7 @@ export interface Extensions {
 
 const EXTENSIONS_FOLDER = 'extensions';
 const COPIES_FOLDER = 'extension-copies';
+const ANNOUNCE_MS = 1_000;
 
 export function openExtensions(deps: ExtensionDeps): Extensions {
   const copies = createTreeCopies(join(deps.home, COPIES_FOLDER));
@@ -114,6 +115,8 @@ function createRun(first: FoundExtension, deps: RunDeps): ExtensionRun & { found
   let replaced: Peer | undefined;
   /** What the process has registered since it introduced itself. */
   let later: { readonly generation: number; readonly introduced: Introduced } | undefined;
+  let announced: Timer | undefined;
+  let announcedAt: number | undefined;
   /** The registrations that the host has, and who of those that were given out is the last. */
   let registered: string | undefined;
   let owner: object | undefined;
@@ -131,7 +134,7 @@ function createRun(first: FoundExtension, deps: RunDeps): ExtensionRun & { found
       const { current } = supervisor;
       if (current?.number !== generation) return;
       later = { generation, introduced: withMore(introducedBy(current), more) };
-      if (preparing === 0) deps.ready(name);
+      announce();
     },
   });
 
@@ -161,7 +164,7 @@ function createRun(first: FoundExtension, deps: RunDeps): ExtensionRun & { found
       if (state === 'ready' || state === 'starting' || state === 'stopped') log.info({ plugin: name, state }, 'an extension has changed');
       else log.warn({ plugin: name, state, reason }, 'an extension is not at work');
       if (generation && registered !== undefined) tellOfRestart(generation.peer);
-      if (generation && preparing === 0 && textOf(introducedBy(generation)) !== registered) deps.ready(name);
+      if (generation && textOf(introducedBy(generation)) !== registered) announce();
       deps.changed();
     },
   });
@@ -169,6 +172,17 @@ function createRun(first: FoundExtension, deps: RunDeps): ExtensionRun & { found
   function tellOfRestart(peer: Peer): void {
     replaced?.event({ event: 'session_shutdown', context: contextOf('event'), payload: { reason: 'reload' } });
     peer.event({ event: 'session_start', context: contextOf('event'), payload: { reason: 'reload' } });
+  }
+
+  /** Once for what comes together, and not too often: what follows is a load of its own. */
+  function announce(): void {
+    if (preparing > 0 || announced) return;
+    const waitMs = announcedAt === undefined ? 0 : Math.max(0, announcedAt + ANNOUNCE_MS - clock.monotonic());
+    announced = clock.after(waitMs, () => {
+      announced = undefined;
+      announcedAt = clock.monotonic();
+      if (source && supervisor.current) deps.ready(name);
+    });
   }
 
   function introducedBy({ number, introduced }: Generation<Introduced>): Introduced {
@@ -207,6 +221,8 @@ function createRun(first: FoundExtension, deps: RunDeps): ExtensionRun & { found
   }
 
   async function stop(): Promise<void> {
+    announced?.cancel();
+    announced = undefined;
     source = undefined;
     owner = undefined;
     registered = undefined;
@@ -222,7 +238,14 @@ function createRun(first: FoundExtension, deps: RunDeps): ExtensionRun & { found
     },
     prepare(accepted) {
       preparing++;
-      const mine = last.then(() => prepare(accepted)).finally(() => preparing--);
+      const mine = last
+        .then(() => prepare(accepted))
+        .finally(() => {
+          preparing--;
+          // What came meanwhile.
+          const { current } = supervisor;
+          if (current && registered !== undefined && textOf(introducedBy(current)) !== registered) announce();
+        });
       last = mine.catch(() => {});
       return mine;
     },

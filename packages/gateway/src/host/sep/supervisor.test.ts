@@ -316,8 +316,11 @@ test('G8: a stop waits for the end of the process, not for its answer', async ()
   await settled();
   assert.equal(isStopped, false);
   assert.deepEqual(started[0]?.signals, []);
+  // A second stop waits for the first.
+  const again = supervisor.stop();
+  await settled();
   finish?.();
-  await stop;
+  await Promise.all([stop, again]);
   assert.deepEqual(started[0]?.signals, []);
   assert.equal(supervisor.state, 'stopped');
 });

@@ -301,9 +301,9 @@ export function createSupervisor<Introduced, Source>(options: SupervisorOptions<
       const ends = leaving ? [end(leaving)] : [];
       for (const one of running) {
         if (one.number === leaving?.number) continue;
-        // One that is being started, or that a reload has replaced.
+        // One that is being started, or that a reload has replaced; one that was asked to end before is only waited for.
+        if (!one.isLeaving) one.process.stop(STOP_GRACE_MS);
         one.isLeaving = true;
-        one.process.stop(STOP_GRACE_MS);
         ends.push(one.process.ended.then(() => {}));
       }
       await Promise.all(ends);
