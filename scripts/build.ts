@@ -19,7 +19,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { build as esbuildBuild, BuildOptions, Plugin } from 'esbuild';
 import { modelProviders } from '../packages/protocol/src/model.ts';
@@ -141,8 +141,8 @@ async function buildTestHost(bundle: typeof esbuildBuild): Promise<void> {
 
 const extensionSdk = join(import.meta.dirname, '..', 'packages', 'extension-sdk');
 
-// What extensions start with: one file each, because every further one is opened and parsed in every extension. The tests of
-// an extension use the same copy of the SDK as the extension itself.
+// What extensions start with: one file, because every further one is opened and parsed in every extension. The tests of an
+// extension use the same copy of it.
 async function buildExtensionSdk(bundle: typeof esbuildBuild): Promise<void> {
   const folder = join(extensionSdk, 'dist');
   const sdkApart: Plugin = {
@@ -154,43 +154,40 @@ async function buildExtensionSdk(bundle: typeof esbuildBuild): Promise<void> {
   const { outputFiles } = await bundle({
     entryPoints: { index: join(extensionSdk, 'src', 'index.ts'), testing: join(extensionSdk, 'src', 'testing', 'index.ts') },
     outdir: folder,
-    bundle: true,
-    write: false,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
+    ...moduleOptions,
     minifyWhitespace: true,
     minifySyntax: true,
-    legalComments: 'none',
     plugins: [sdkApart],
-    logLevel: 'warning',
   });
   mkdirSync(folder, { recursive: true });
+  const names = outputFiles.map(({ path }) => basename(path));
+  for (const old of readdirSync(folder)) if (!names.includes(old)) rmSync(join(folder, old), { recursive: true });
   for (const { path, text } of outputFiles) replaceFile(path, text);
 }
 
+const moduleOptions = {
+  bundle: true,
+  write: false,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  legalComments: 'none',
+  logLevel: 'warning',
+} as const satisfies BuildOptions;
+
 // What `npm create tenon-extension` brings along: the program, the templates, and what is copied into a new extension.
 async function buildScaffolder(bundle: typeof esbuildBuild): Promise<void> {
-  const home = join(import.meta.dirname, '..', 'packages', 'create-tenon-extension');
-  const folder = join(home, 'dist');
-  const { outputFiles } = await bundle({
-    entryPoints: [join(home, 'src', 'create.ts')],
-    outdir: folder,
-    bundle: true,
-    write: false,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    legalComments: 'none',
-    logLevel: 'warning',
-  });
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  for (const { path, text } of outputFiles) replaceFile(path, text);
-  cpSync(join(home, 'templates'), join(folder, 'templates'), { recursive: true });
-  copySdk(extensionSdk, join(folder, 'extension-sdk'));
-  mkdirSync(join(folder, 'python'));
-  cpSync(join(import.meta.dirname, '..', 'spec', 'sep', 'reference', 'python', 'sep.py'), join(folder, 'python', 'sep.py'));
+  const root = join(import.meta.dirname, '..');
+  const home = join(root, 'packages', 'create-tenon-extension');
+  const { outputFiles } = await bundle({ ...moduleOptions, entryPoints: [join(home, 'src', 'create.ts')], outfile: 'create.js' });
+  const draft = join(home, `dist.${process.pid}.new`);
+  mkdirSync(join(draft, 'python'), { recursive: true });
+  writeFileSync(join(draft, 'create.js'), outputFiles[0]!.text);
+  cpSync(join(home, 'templates'), join(draft, 'templates'), { recursive: true });
+  cpSync(join(root, 'spec', 'sep', 'reference', 'python', 'sep.py'), join(draft, 'python', 'sep.py'));
+  copySdk(extensionSdk, join(draft, 'extension-sdk'));
+  rmSync(join(home, 'dist'), { recursive: true, force: true });
+  renameSync(draft, join(home, 'dist'));
 }
 
 const CACHE_TIMEOUT_MS = 10_000;
