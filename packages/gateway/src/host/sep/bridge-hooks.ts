@@ -1,6 +1,6 @@
 // Hooks of the gateway as extensions know them: what an extension is sent of an event, and what its answer means. One row for
 // each hook of the wire; a hook without a row is not bridged, and who registers it is told so.
-import type { HookEvent, HookName, HookResult, JsonObject } from '@tenon/protocol';
+import type { HookEvent, HookName, HookResult, JsonObject, Message } from '@tenon/protocol';
 import type { SepResult } from '@tenon/protocol/sep';
 import { hooks, type SepHookName, texts } from '@tenon/protocol/sep/wire';
 import { bareTool, shownTool } from './tool-names.ts';
@@ -63,6 +63,31 @@ const rows = {
         ...(typeof thinking === 'string' ? { thinking } : {}),
       }) as HookResult<'before_provider_request'>,
   } satisfies Bridged<'before_provider_request'>,
+  context: {
+    input: ({ messages }) => ({ messages: messages.map((each) => ({ role: wireRole(each), content: textOf(each.content) })) }),
+    patched: ({ messages: given }, { messages }) => {
+      const made = Array.isArray(given) ? remade(given, messages) : undefined;
+      return made && { messages: made };
+    },
+  } satisfies Bridged<'context'>,
+  before_message_write: {
+    input: ({ message }) => ({ role: wireRole(message), content: textOf(message.content) }),
+    patched: ({ content }, { message }) => (typeof content === 'string' ? { message: withText(message, content) } : undefined),
+    blocked: (blockReason) => ({ block: true, blockReason }),
+  } satisfies Bridged<'before_message_write'>,
+  session_before_compact: {
+    input: ({ reason }) => ({ reason }),
+    patched: ({ summary }) => (typeof summary === 'string' ? { summary } : undefined),
+    blocked: (cancelReason) => ({ cancel: true, cancelReason }),
+  } satisfies Bridged<'session_before_compact'>,
+  session_before_tree: {
+    input: ({ targetId, oldLeafId }) => ({ target_id: targetId, old_leaf_id: oldLeafId }),
+    patched: ({ summary, label }) => ({
+      ...(typeof summary === 'string' ? { summary } : {}),
+      ...(typeof label === 'string' ? { label } : {}),
+    }),
+    blocked: (cancelReason) => ({ cancel: true, cancelReason }),
+  } satisfies Bridged<'session_before_tree'>,
 } as const;
 
 export type BridgedHook = keyof typeof rows;
@@ -110,6 +135,37 @@ export function hookResult(
 
 function toolIn(event: HookEvent<HookName>): string {
   return shownTool((event as { toolName?: string }).toolName ?? '');
+}
+
+/** Its text is this; what else is in it, tool calls and images, stays where it is. */
+function withText(message: Message, text: string): Message {
+  const blocks: readonly { readonly type: string }[] = message.content;
+  const first = blocks.findIndex(({ type }) => type === 'text');
+  const calls = blocks.findIndex(({ type }) => type === 'toolCall');
+  const at = first >= 0 ? first : calls >= 0 ? calls : blocks.length;
+  const kept = (from: number, to?: number) => blocks.slice(from, to).filter(({ type }) => type !== 'text');
+  return { ...message, content: [...kept(0, at), ...(text === '' ? [] : [{ type: 'text', text }]), ...kept(at)] } as Message;
+}
+
+const wireRole = ({ role }: Message) => (role === 'toolResult' ? 'tool' : role);
+
+/**
+ * Messages that an extension gave back. Those that it left alone stay whole, with their calls and images; one that it changed
+ * gets its text; what is new is said by the user. Undefined where nothing of it can be read.
+ */
+function remade(given: readonly unknown[], messages: readonly Message[]): Message[] | undefined {
+  const read = given.filter((each): each is { role?: unknown; content: string } => isObject(each) && typeof each.content === 'string');
+  if (given.length > 0 && read.length === 0) return undefined;
+  const left = new Set(messages);
+  const take = (message: Message | undefined): Message | undefined => (message && left.delete(message) ? message : undefined);
+  return read.map(({ role, content }, index) => {
+    const same = take([...left].find((each) => wireRole(each) === role && textOf(each.content) === content));
+    if (same) return same;
+    const place = messages[index];
+    const changed = place && wireRole(place) === role ? take(place) : undefined;
+    if (changed) return withText(changed, content);
+    return { role: 'user', content: [{ type: 'text', text: content }], timestamp: messages.at(-1)?.timestamp ?? 0 };
+  });
 }
 
 export function textOf(content: readonly { readonly type: string; readonly text?: string }[]): string {
