@@ -1,14 +1,16 @@
 // What an extension is asked to show, one step each. A step throws where it fails, and returns a reason where there is nothing
 // to try. Values come from what the extension has registered.
-import { deltaTypes, errors, hookNames, isHookName, limits, registrations as kinds } from '@tenon/protocol/sep/wire';
+import { deltaTypes, errors, hookNames, isHookName, limits, registrations as kinds, type SepMethodName } from '@tenon/protocol/sep/wire';
 import { RpcError } from '../index.ts';
-import { samplePayload, sampleArguments, sampleInput } from './samples.ts';
+import { sampleArguments, sampleEntry, sampleInput, samplePayload, samplePolicyCall } from './samples.ts';
 import type { InitializeResult, Registrations } from './scripted-host.ts';
 import type { Subject } from './subject.ts';
 
 export interface StepDeps {
   /** A running extension that was initialized; a new one where the last one has ended. */
   subject(): Promise<Subject>;
+  /** One that was told that the host has everything that Tenon has beyond SEP. */
+  subjectWithSeams(): Promise<Subject>;
   /** A further process, not initialized. */
   fresh(): Subject;
   /** What `subject` gave so far. */
@@ -41,10 +43,11 @@ export const conformanceSteps: Readonly<Record<string, Step>> = {
   'registrations are named once': async (deps) => {
     const { registrations } = await registered(deps);
     for (const [kind, items] of Object.entries(registrations) as [string, readonly unknown[]][]) {
-      const row: { readonly later: boolean; readonly key?: string } | undefined = Object.hasOwn(kinds, kind)
+      const row: { readonly later: boolean; readonly key?: string; readonly beyond?: true } | undefined = Object.hasOwn(kinds, kind)
         ? kinds[kind as keyof typeof kinds]
         : undefined;
       expect(row !== undefined, `There are no registrations called ${kind}`);
+      expect(!row?.beyond, `${kind} are Tenon's own, and this host has not said that it has them`);
       const names = items.map((item) => (row?.key === undefined ? item : (item as Fields)[row.key]));
       const twice = names.find((name, index) => names.indexOf(name) !== index);
       expect(twice === undefined, `${String(twice)} is twice among the ${kind}`);
@@ -195,6 +198,24 @@ export const conformanceSteps: Readonly<Record<string, Step>> = {
       await subject.host.oauthRefresh(name, typeof refresh_token === 'string' ? refresh_token : 'token');
     }
     return undefined;
+  },
+  "what it has for Tenon's seams answers": async (deps) => {
+    const { host } = await deps.subjectWithSeams();
+    const { registrations = {} } = await host.initialize();
+    const place = { session_key: 'agent:main:main', agent_id: 'main' };
+    const client = { scopes: ['operator.write'] };
+    const list = (kind: string) => (Array.isArray(registrations[kind]) ? (registrations[kind] as readonly Fields[]) : []);
+    const calls: readonly (readonly [SepMethodName, Fields])[] = [
+      ...list('actions').map(({ id, schema }) => ['action/execute', { action: id, payload: sampleArguments(schema), client }] as const),
+      ...list('patch_actions').map(({ action }) => ['patch_action/execute', { action, entry: sampleEntry, client }] as const),
+      ...list('interactions').map(
+        ({ namespace }) => ['interaction/press', { namespace, channel: 'chat', payload: 'press', client }] as const,
+      ),
+      ...list('policies').map(({ id }) => ['policy/decide', { ...samplePolicyCall, policy: id }] as const),
+    ];
+    for (const [method, params] of calls) await host.dispatch(method, { ...place, ...params });
+    if (calls.length > 0) return undefined;
+    return list('state').length + list('descriptors').length + list('tool_facts').length > 0 ? undefined : 'it has nothing for them';
   },
   'what it has written fits the protocol': async (deps) => {
     const faults = deps.subjects().flatMap(({ host }) => host.faults);

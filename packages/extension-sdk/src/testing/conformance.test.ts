@@ -45,6 +45,10 @@ test('G40: an extension that uses everything shows every step: methods both ways
        tenon.registerProvider('echo', { models: [{ id: 'm' }], complete: () => 'hello', oauthLogin: () => ({ refresh_token: 'r' }), oauthRefresh: () => ({}) });
        for (const hook of ['tool_call', 'context', 'message_end']) tenon.on(hook, (event) => ({ patch: { more: true } }));
        tenon.on('turn_start', () => {});
+       tenon.registerState({ namespace: 'n', description: 'N' });
+       tenon.registerAction({ id: 'add' }, async () => ({ ok: true, result: await tenon.call('state/get', { namespace: 'n' }) }));
+       tenon.registerPolicy({ id: 'p', description: 'All may.' }, () => ({ decision: 'allow' }));
+       tenon.registerInteraction({ namespace: 'i', channel: '*' }, () => ({ text: 'pressed' }));
      });
      extension.serve();
      setInterval(() => {}, 1000);`,
@@ -73,6 +77,7 @@ test('what an extension does not have is skipped with the reason', async () => {
     'every event is taken: it follows no events; those that come unasked are taken',
     'every provider completes, whole and in pieces: it has no providers',
     'every provider with a sign-in gives credentials: it has no provider with a sign-in',
+    "what it has for Tenon's seams answers: it has nothing for them",
     'what it has written fits the protocol: it has asked the host for nothing',
   ]);
   assert.equal(report.passed + report.skipped, report.steps.length);

@@ -3,6 +3,7 @@
 import { setTimeout as startTimer } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
 import { type Step, type StepDeps, conformanceSteps } from './conformance-steps.ts';
+import { allGroups, seamAnswers } from './samples.ts';
 import type { ScriptedHostOptions, UiAnswer, UiRequest } from './scripted-host.ts';
 import { type ExtensionCommand, startSubject, type Subject } from './subject.ts';
 
@@ -36,14 +37,19 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const main: Subject[] = [];
   let current: Subject | undefined;
 
-  const fresh = () => {
-    const subject = startSubject(options, { onUiRequest: firstChoice, ...options.host, timeoutMs });
+  const fresh = (more: ScriptedHostOptions = {}) => {
+    const subject = startSubject(options, { onUiRequest: firstChoice, ...more, ...options.host, timeoutMs });
     all.push(subject);
     return subject;
   };
   const deps: StepDeps = {
     timeoutMs,
-    fresh,
+    fresh: () => fresh(),
+    async subjectWithSeams() {
+      const subject = fresh({ initialize: { capabilities_enabled: allGroups }, answers: seamAnswers });
+      main.push(subject);
+      return subject;
+    },
     subjects: () => main,
     async subject() {
       if (current && (await hasEnded(current))) current = undefined;

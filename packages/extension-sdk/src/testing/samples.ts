@@ -1,5 +1,6 @@
 // Values to call an extension with that nobody has written tests for: the smallest that fit.
-import { hooks, type SepEventName, type SepHookName } from '@tenon/protocol/sep/wire';
+import { shapesOf } from '@tenon/protocol/sep';
+import { groupNames, hooks, methodNames, methodRow, type SepEventName, type SepHookName } from '@tenon/protocol/sep/wire';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -36,6 +37,32 @@ const payloads: Readonly<Partial<Record<SepEventName, Fields>>> = {
 export function samplePayload(event: string): Fields {
   return payloads[event as SepEventName] ?? {};
 }
+
+/** A session, as `patch_action/execute` shows it. */
+export const sampleEntry: Fields = {
+  ...{
+    key: 'agent:main:main',
+    agent_id: 'main',
+    version: 1,
+    created_at: '2026-01-01T00:00:00.000Z',
+    updated_at: '2026-01-01T00:00:00.000Z',
+  },
+  ...{ title: 'A session' },
+};
+
+export const samplePolicyCall: Fields = {
+  ...{ tool: 'other.tool', arguments: {}, call_id: 'call', run_id: 'run', risk: 'read', workspace_dir: '/' },
+};
+
+/** What a host that has everything beyond SEP answers when it is asked. */
+export const seamAnswers: Readonly<Record<string, () => unknown>> = Object.fromEntries(
+  methodNames
+    .filter((name) => methodRow(name).beyond && methodRow(name).direction === 'to-host' && !name.startsWith('kv/'))
+    .map((name) => [name, () => sampleArguments(shapesOf(name).result)]),
+);
+
+/** All groups, on. */
+export const allGroups: Readonly<Record<string, boolean>> = Object.fromEntries(groupNames.map((group) => [group, true]));
 
 /** A value for the parameters of a tool. An example or a default of the schema is taken where it has one. */
 export function sampleArguments(schema: unknown, depth = 0): unknown {
