@@ -57,7 +57,13 @@ test('an upload that nobody goes on with, a file that is said nowhere, and one o
     clock.advance(HOUR);
     await sweep();
     assert.ok(!names().includes('left-alone-0123456789'));
+    await begin('of-the-session-too-0123', 'half', { sessionKey: key });
     await store.write('sessions.delete', { key, at: clock.now() });
+    await assert.rejects(keep('of-the-session-too-0123'), { code: 'NOT_FOUND' });
+    await store.write('sessions.create', { key, fields: {}, at: clock.now() });
+    await begin('of-the-session-as-well-0123', 'half', { sessionKey: key });
+    await store.write('sessions.delete', { key, at: clock.now() });
+    assert.ok(names().includes('of-the-session-as-well-0123'));
     await sweep();
     assert.equal(names().length, 2, 'somebody else needs these bytes still');
     clock.advance(HOUR);

@@ -68,7 +68,7 @@ export function* commitUpload(
   args: NewAttachment & { uploadId: string; quotas: Quotas; at: number },
 ): Operation<{ attachment: Attachment }> {
   const { uploadId, quotas, at, ...made } = args;
-  const upload = yield* one(sql`delete from uploads where upload_id = ${uploadId} returning *`);
+  const upload = yield* one(sql`delete from uploads where upload_id = ${uploadId} and expires_at > ${at} returning *`);
   if (!upload) {
     const kept = yield* one(sql`select * from attachments where upload_id = ${uploadId}`);
     return { attachment: toAttachment(kept ?? noUpload(uploadId)) };
@@ -177,7 +177,8 @@ export function* removeAttachment(
 /** The session is deleted: its files go with it. */
 export function* removeAttachmentsOf(sessionKey: string): Operation<void> {
   yield* nameGarbage(yield* all(sql`delete from attachments where session_key = ${sessionKey} returning sha256`));
-  yield* change(sql`delete from uploads where session_key = ${sessionKey}`);
+  // Expired, so that what has arrived of them is removed with them.
+  yield* change(sql`update uploads set expires_at = 0 where session_key = ${sessionKey}`);
 }
 
 function* nameGarbage(rows: readonly Row[]): Operation<void> {
