@@ -119,6 +119,34 @@ onBothEngines('what is due while the time before has not ended is skipped, waits
   assert.equal((await ledger(store, 'queue')).at(-1)?.state, 'skipped', 'no more than so many wait');
 });
 
+onBothEngines('one that waits and finds its session full is skipped, and those behind it do not wait for ever', async ({ store }) => {
+  verifies('R04');
+  await store.write('jobs.add', job('queue', { overlap: 'queue' }));
+  for (const time of [1, 2, 3]) await claim(store, 'queue', `queue-${time}`);
+  await end(store, 'queue-1', { at: due + HOUR });
+  for (let n = 0; n < limits.queuedRuns.value; n++) {
+    await store.write('runs.accept', { key, runId: `other-${n}`, content: [], trigger: 'user', principal: 'token:asker', options: {}, at });
+  }
+  const next = { key, jobId: idOf('queue'), runId: 'queue-2', at: due + HOUR };
+  assert.deepEqual(await store.write('jobs.startWaiting', { ...next, dueAt: due + MINUTE }), {});
+  assert.deepEqual(await states(store, 'queue'), ['done', 'skipped', 'waiting']);
+  const { waiting } = await store.read('jobs.due', { at: due + HOUR, limit: 10 });
+  assert.deepEqual(
+    waiting.map(({ dueAt }) => dueAt),
+    [due + 2 * MINUTE],
+  );
+});
+
+onBothEngines('a finished job that is given another name goes in its time all the same', async ({ store }) => {
+  await store.write('jobs.add', once('over'));
+  await claim(store, 'over', 'over-1', { nextAt: null });
+  await end(store, 'over-1');
+  const { job: named } = await store.write('jobs.update', { id: idOf('over'), fields: { name: 'other' }, at: due });
+  assert.deepEqual([named.name, named.state], ['other', 'finished']);
+  await store.write('retention.sweep', { at: due + 2 * DAY, keep: { ...keepAll, occurrenceMs: DAY } });
+  assert.deepEqual((await store.read('jobs.list', { state: 'all', limit: 10 })).jobs, []);
+});
+
 onBothEngines('a turn that failed is tried again as the rule says, and then has failed', async ({ store }) => {
   verifies('R04');
   await store.write('jobs.add', once('again', { retry: { attempts: 3, backoffMs: MINUTE } }));

@@ -19,6 +19,7 @@ export interface JobRow extends Row {
   readonly owner: string;
   readonly tag: string | null;
   readonly next_at: number | null;
+  readonly finished_at: number | null;
   readonly revision: number;
 }
 
@@ -64,6 +65,13 @@ export function* finishIfOver(job: JobRow, at: number): Operation<JobRow> {
   const row = yield* one<JobRow>(sql`
     update jobs set state = 'finished', finished_at = ${at}, updated_at = ${at}, revision = revision + 1 where id = ${job.id} returning *`);
   return row ?? job;
+}
+
+/** What waits behind a time that has ended may begin: one at a time, the next one tells the one after it. */
+export function* wakeNext(jobId: string, at: number): Operation<void> {
+  yield* change(sql`
+    update occurrences set wake_at = ${at} where ord = (
+      select ord from occurrences where job_id = ${jobId} and state = 'waiting' and wake_at is null order by due_at limit 1)`);
 }
 
 /** Ends what waits of a job, because the job rests or is gone. What has been tried already was interrupted in any case. */

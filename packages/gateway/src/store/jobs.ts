@@ -59,11 +59,10 @@ function* requireFewer(limit: keyof typeof JOB_LIMITS, which: Sql, who: string):
   refuse('CONFLICT', `No more jobs: ${who} ${most} that are not finished; remove some first`, { code: 'JOB_LIMIT', limit });
 }
 
-/** Only if the job is as the caller has read it: what is due next was worked out from that. */
+/** `nextAt`: where the schedule is another one. */
 export function* updateJob(
   args: {
     id: string;
-    ifUpdatedAt?: number;
     fields: Partial<Omit<JobFields, 'retry' | 'tag'>> & Nullable;
     nextAt?: number | null;
     at: number;
@@ -82,7 +81,8 @@ export function* updateJob(
   const row = yield* one<JobRow>(sql`
     update jobs set name = ${name}, session_key = ${key}, agent_id = ${agentId}, schedule = ${JSON.stringify(schedule)},
       message = ${message}, on_miss = ${JSON.stringify(onMiss)}, overlap = ${overlap}, retry = ${retry ? JSON.stringify(retry) : null},
-      delivery = ${delivery}, tag = ${tag ?? null}, state = ${state}, next_at = ${nextAt}, finished_at = null,
+      delivery = ${delivery}, tag = ${tag ?? null}, state = ${state}, next_at = ${nextAt},
+      finished_at = ${state === 'finished' ? before.finished_at : null},
       revision = revision + 1, updated_at = ${at}
     where id = ${id} returning *`);
   const changed = row ?? noJob(id);

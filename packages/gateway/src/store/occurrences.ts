@@ -11,6 +11,7 @@ import {
   requireJob,
   toJob,
   toOccurrence,
+  wakeNext,
 } from './job-row.ts';
 import { acceptRun, QUEUED_RUNS } from './runs.ts';
 import { lockSession } from './session-row.ts';
@@ -130,7 +131,8 @@ export function* startWaiting(
         update occurrences set state = 'running', run_id = ${runId}, attempt = attempt + 1, wake_at = null,
           started_at = coalesce(started_at, ${at})
         where ord = ${row.ord} returning *`);
-  if (!full) yield* acceptRun(runOf(job, key, { runId, dueAt }, at), dialect);
+  if (full) yield* wakeNext(jobId, at);
+  else yield* acceptRun(runOf(job, key, { runId, dueAt }, at), dialect);
   yield* announceJob('occurrence', full ? yield* finishIfOver(job, at) : job, at, now ?? row);
   return full ? {} : { runId };
 }

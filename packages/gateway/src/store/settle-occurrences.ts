@@ -1,8 +1,8 @@
 // The end of a run is the end of the time that a job was due, in the same commit: or of one attempt, where the job's rule says
 // that it is tried again. What waits behind it may then begin.
 import type { Job, RunEnd } from '@tenon/protocol';
-import { announceJob, finishIfOver, type JobRow, lockJob, type OccurrenceRow } from './job-row.ts';
-import { change, type Dialect, one, type Operation, sql } from './sql.ts';
+import { announceJob, finishIfOver, type JobRow, lockJob, type OccurrenceRow, wakeNext } from './job-row.ts';
+import { type Dialect, one, type Operation, sql } from './sql.ts';
 
 /** The longest wait before another attempt. */
 const MAX_BACKOFF_MS = 86_400_000;
@@ -28,10 +28,7 @@ function* settle(found: OccurrenceRow, end: RunEnd, at: number, dialect: Dialect
     where ord = ${found.ord} and state = 'running' returning *`);
   if (!row || !job) return;
   if (retryAt === undefined) {
-    // One at a time: the next one tells the one after it.
-    yield* change(sql`
-      update occurrences set wake_at = ${at} where ord = (
-        select ord from occurrences where job_id = ${job.id} and state = 'waiting' and wake_at is null order by due_at limit 1)`);
+    yield* wakeNext(job.id, at);
   }
   yield* announceJob('occurrence', yield* finishIfOver(job, at), at, row);
 }
