@@ -126,6 +126,23 @@ test('a channel that fails is asked again after 5 s, 30 s, 2 min, 10 min and 1 h
   );
 });
 
+test('one that has to wait for long does not make another one wait', async () => {
+  verifies('compat:C2');
+  await using line = await openLine(() => {
+    throw new Error('the line is dead');
+  });
+  await line.receive();
+  await line.host.settled();
+  // Its next pause is 2 min.
+  await line.host.advance(5_000);
+  await line.host.advance(30_000);
+  await line.receive({ from: 'bob' });
+  await line.host.settled();
+  await line.host.advance(5_000);
+  const attempts = async (sessionKey: string) => (await line.ledger(sessionKey)).map((row) => row.attempts);
+  assert.deepEqual([await attempts('agent:main:line:ada'), await attempts('agent:main:line:bob')], [[3], [2]]);
+});
+
 test('missing receipt = failure: what is no receipt is none, and a late one does not count', async () => {
   verifies('compat:C2');
   const lies: unknown[] = [undefined, null, 'ok', {}, { id: '' }, { id: 7 }, { id: 'x'.repeat(300) }, { id: 'a', more: 1 }];

@@ -52,6 +52,8 @@ export function createDeliverer({ store, files, clock, log, registry, caller, ho
   const lanes = createLanes();
   const underWay = new Map<string, Promise<DeliveryRecord>>();
   let timer: Timer | undefined;
+  /** The wall clock's time for which the timer was set. */
+  let armedFor = Number.POSITIVE_INFINITY;
   let isClosed = false;
 
   function attempt(record: DeliveryRecord): Promise<DeliveryRecord> {
@@ -179,10 +181,14 @@ export function createDeliverer({ store, files, clock, log, registry, caller, ho
 
   /** Looks again at this time, or before. */
   function arm(at: number): void {
-    if (isClosed) return;
+    if (isClosed || armedFor <= at) return;
     timer?.cancel();
+    armedFor = at;
     // The wall clock may be moved while this waits.
-    timer = clock.after(Math.min(Math.max(at - clock.now(), 0), LONGEST_WAIT_MS), () => void resume());
+    timer = clock.after(Math.min(Math.max(at - clock.now(), 0), LONGEST_WAIT_MS), () => {
+      armedFor = Number.POSITIVE_INFINITY;
+      void resume();
+    });
   }
 
   async function resume(): Promise<void> {
