@@ -1,6 +1,6 @@
 // Heartbeats: agents that look around by themselves, in a session of their own, and say nothing where there is nothing to say.
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { JsonObject } from '@tenon/protocol';
@@ -19,7 +19,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve));
 }
 
-async function beating(answers: readonly string[], settings: { everyMs?: number; hours?: string } = {}) {
+async function beating(answers: readonly string[], settings: { everyMs?: number; hours?: string; tz?: string } = {}) {
   const clock = createManualClock(Date.parse('2026-11-15T12:00:00Z'));
   const world = await openTurns({ clock, steps: answers.map((text) => ({ text })) });
   const { store, deps, turns, home } = world;
@@ -27,7 +27,11 @@ async function beating(answers: readonly string[], settings: { everyMs?: number;
   const open = () =>
     createHeartbeat({
       ...{ store, clock, log: deps.log, agents, turns, home },
-      settings: { 'heartbeat.everyMs': settings.everyMs ?? HOUR, 'heartbeat.hours': settings.hours ?? '', 'heartbeat.tz': 'UTC' },
+      settings: {
+        'heartbeat.everyMs': settings.everyMs ?? HOUR,
+        'heartbeat.hours': settings.hours ?? '',
+        'heartbeat.tz': settings.tz ?? 'UTC',
+      },
     });
   let heartbeat = open();
   const workspace = agents.get('main')!.workspace;
@@ -152,6 +156,23 @@ test('heartbeats that were due while the gateway was down are on record, and the
   world.heartbeat.start();
   await world.comeBack(HOUR);
   assert.equal((await world.records()).length, 1, 'an agent that has no file misses none');
+});
+
+test('a time zone that there is not is on record; after a very long absence the rhythm goes on at once', async () => {
+  await using world = await beating([], { everyMs: 60_000, hours: '08:00-08:01', tz: 'Mars/Phobos' });
+  const startedAt = world.clock.now();
+  world.heartbeat.start();
+  await until(async () => (await world.records()).length > 0);
+  const [first, ...others] = await world.records();
+  assert.deepEqual([first?.action, first?.target, others], ['heartbeat.refused', 'heartbeat.tz', []]);
+  assert.match(String(first?.reason), /"Mars\/Phobos" is not a time zone/);
+  // As if the clock had stood at 1970 before: 29 million of them.
+  writeFileSync(join(world.home, 'heartbeat.json'), JSON.stringify({ nextAt: 0, everyMs: 60_000 }));
+  await world.comeBack(1);
+  world.heartbeat.start();
+  await until(async () => (await world.records()).some(({ action }) => action === 'heartbeat.missed'));
+  const kept = JSON.parse(readFileSync(join(world.home, 'heartbeat.json'), 'utf8')) as { nextAt: number };
+  assert.equal(kept.nextAt, startedAt + 60_000);
 });
 
 test('a file that is a link, too long or no file is not read, and that is on record once', async () => {

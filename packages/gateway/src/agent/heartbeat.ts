@@ -14,7 +14,7 @@ import { hostZone, isTimeZone } from './schedule-times.ts';
 import type { Turns } from './service.ts';
 
 const LONGEST_WAIT_MS = 60_000;
-/** Of a long absence no more are counted. */
+/** Of a long absence no more are looked at. */
 const MOST_MISSED = 10_000;
 /** Entries that one heartbeat may have left and still be taken back. */
 const MAX_ENTRIES = 200;
@@ -72,7 +72,10 @@ export function createHeartbeat({ store, clock, log, agents, turns, settings, ho
 
   /** Contract: must not throw. */
   async function record(action: string, target: string, details: JsonObject): Promise<void> {
-    log.warn({ agentId: target, ...details }, action === 'heartbeat.missed' ? 'heartbeats were missed' : 'no heartbeat');
+    log.warn(
+      { agentId: target, ...details },
+      action === 'heartbeat.missed' ? 'heartbeats were missed' : 'what heartbeats need cannot be used',
+    );
     await store
       .write('audit.append', { actor: 'gateway', action, target, details, at: clock.now() })
       .catch((error: unknown) => log.error({ error, action }, 'cannot write an audit record'));
@@ -88,12 +91,10 @@ export function createHeartbeat({ store, clock, log, agents, turns, settings, ho
   function catchUp(now: number): void {
     const last = rhythm.last();
     if (last === undefined || last > now + everyMs) return setNext(now + everyMs);
-    const times: number[] = [];
-    let next = last;
-    for (; next <= now; next += everyMs) {
-      if (times.length < MOST_MISSED && isWithin(settings['heartbeat.hours'], settings['heartbeat.tz'], next)) times.push(next);
-    }
-    setNext(next);
+    const due = Math.max(0, Math.floor((now - last) / everyMs) + 1);
+    setNext(last + due * everyMs);
+    const looked = Array.from({ length: Math.min(due, MOST_MISSED) }, (_, index) => last + index * everyMs);
+    const times = looked.filter((at) => isWithin(settings['heartbeat.hours'], settings['heartbeat.tz'], at));
     const [first, until] = [times[0], times.at(-1)];
     if (first === undefined || until === undefined) return;
     for (const agent of agents.list()) {
@@ -196,6 +197,11 @@ export function createHeartbeat({ store, clock, log, agents, turns, settings, ho
     start() {
       if (isOn || everyMs === 0) return;
       isOn = true;
+      const tz = settings['heartbeat.tz'];
+      if (tz !== '' && !isTimeZone(tz)) {
+        const reason = `"${tz}" is not a time zone, such as Europe/Berlin; the hours are those of ${hostZone()}`;
+        void record('heartbeat.refused', 'heartbeat.tz', { reason });
+      }
       catchUp(clock.now());
       wait();
     },
