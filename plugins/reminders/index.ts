@@ -80,13 +80,15 @@ export default definePluginEntry({
 
 function registerButtons(api: RegisterApi, tz: string): void {
   const id = { type: 'integer', minimum: 1 };
+  const ofWhat = { type: 'string', maxLength: MAX_TEXT };
   api.registerSessionAction({
     id: 'done',
     description: 'It was heard: nothing more comes of it, unless it comes again and again',
-    schema: { type: 'object', properties: { id }, required: ['id'], additionalProperties: false },
+    schema: { type: 'object', properties: { id, text: ofWhat }, required: ['id', 'text'], additionalProperties: false },
     handler({ payload, state }) {
-      const { id: heard } = payload as { id: number };
-      const left = readReminders(state(NAMESPACE)).filter((each) => each.id !== heard || each.every !== undefined);
+      const { id: heard, text } = payload as { id: number; text: string };
+      // The card of one that was cancelled may still stand there, and its number belong to another.
+      const left = readReminders(state(NAMESPACE)).filter((each) => each.id !== heard || each.text !== text || each.every !== undefined);
       return { result: { id: heard }, statePatch: { [NAMESPACE]: toJson(left) } };
     },
   });
@@ -94,19 +96,15 @@ function registerButtons(api: RegisterApi, tz: string): void {
   api.registerSessionAction({
     id: 'snooze',
     description: 'It comes again a little later',
-    schema: {
-      type: 'object',
-      properties: { id, minutes, text: { type: 'string', maxLength: MAX_TEXT } },
-      required: ['id', 'minutes', 'text'],
-      additionalProperties: false,
-    },
+    schema: { type: 'object', properties: { id, minutes, text: ofWhat }, required: ['id', 'minutes', 'text'], additionalProperties: false },
     async handler({ payload, sessionKey, state }) {
-      const { id: known, minutes: later, text } = payload as { id: number; minutes: number; text: string };
+      const { id: shown, minutes: later, text } = payload as { id: number; minutes: number; text: string };
+      const all = readReminders(state(NAMESPACE));
+      const known = all.some((each) => each.id === shown && each.text !== text) ? nextId(all) : shown;
       const planned = await plan(api, sessionKey, `snooze-${known}`, { delayMs: later * 60_000 }, text);
       if ('wrong' in planned) return { ok: false, error: planned.wrong, code: 'NOT_SCHEDULED' };
-      const { every } = readReminders(state(NAMESPACE)).find((each) => each.id === known) ?? {};
-      const others = readReminders(state(NAMESPACE)).filter((each) => each.id !== known);
-      const next = [...others, { id: known, text, at: planned.nextAt, ...(every === undefined ? {} : { every }) }];
+      const { every } = all.find((each) => each.id === known) ?? {};
+      const next = [...all.filter((each) => each.id !== known), { id: known, text, at: planned.nextAt, ...(every ? { every } : {}) }];
       return { reply: `Until ${showTime(planned.nextAt, tz)}`, statePatch: { [NAMESPACE]: toJson(next) } };
     },
   });
@@ -127,7 +125,7 @@ async function deliver(api: RegisterApi, { sessionKey, message, tag = '', jobId,
       buttons: [
         { id: 'snooze-10', label: 'In 10 minutes', action: snooze(10) },
         { id: 'snooze-60', label: 'In 1 hour', action: snooze(60) },
-        { id: 'done', label: 'Done', style: 'primary', action: { actionId: 'done', payload: { id } } },
+        { id: 'done', label: 'Done', style: 'primary', action: { actionId: 'done', payload: { id, text } } },
       ],
     },
     idempotencyKey: `${jobId}-${dueAt}`,
@@ -147,13 +145,15 @@ async function add(api: RegisterApi, sessionKey: string, said: string, tz: strin
   if (text.length > MAX_TEXT) return { wrong: `That has ${text.length} characters; ${MAX_TEXT} are possible` };
   const kept = await change(api, sessionKey, async (all) => {
     if (all.length >= MAX_REMINDERS) return { wrong: `There are ${MAX_REMINDERS} reminders in this session already; cancel one first` };
-    const id = Math.max(0, ...all.map((each) => each.id)) + 1;
+    const id = nextId(all);
     const planned = await plan(api, sessionKey, `remind-${id}`, when, text);
     if ('wrong' in planned) return planned;
     return [...all, { id, text, at: planned.nextAt, ...(every === undefined ? {} : { every }) }];
   });
   return 'wrong' in kept ? kept : { said: show(kept.all.slice(-1), tz) };
 }
+
+const nextId = (all: readonly Reminder[]) => Math.max(0, ...all.map((each) => each.id)) + 1;
 
 async function cancel(api: RegisterApi, sessionKey: string, number: string): Promise<Outcome> {
   const kept = await change(api, sessionKey, async (all) => {

@@ -165,6 +165,22 @@ test('again and again, until it is cancelled; a snooze is beside it', async () =
   assert.match(await host.command('/remind cancel 1'), /no reminder with the number "1"/);
 });
 
+test('the card of one that was cancelled is about that one, also where its number belongs to another', async () => {
+  await using host = await open();
+  for (const text of ['feed the cat', 'feed the dog']) {
+    await host.command(`/remind in 5m ${text}`);
+    await host.advance(5 * MINUTE);
+    await host.command('/remind cancel 1');
+  }
+  await host.command('/remind in 2h call Ada');
+  const [cat, dog] = await cards(host);
+  await press(host, cat!, 'done');
+  assert.equal(await host.command('/remind'), '1. call Ada (Sun 15 Nov 14:10)');
+  await press(host, dog!, 'snooze-10');
+  assert.equal(await host.command('/remind'), '1. call Ada (Sun 15 Nov 14:10)\n2. feed the dog (Sun 15 Nov 12:20)');
+  assert.equal((await jobs(host)).length, 2);
+});
+
 test('the agent plans one with its tool, and is told what cannot be', async () => {
   const call = (args: Record<string, JsonValue>) => ({ calls: [{ name: 'remind', arguments: args }] });
   await using host = await open({
