@@ -10,7 +10,7 @@ export function findFault(schema: unknown, value: unknown, root: unknown = schem
   if (schema === false) return `${at(path)} is not allowed`;
   if (!isObject(schema)) return undefined;
   if (depth > MOST_DEPTH) return `${at(path)} is nested too deeply`;
-  const inner = (part: unknown, of: unknown, to = path) => findFault(part, of, root, to, depth + 1);
+  const inner: Inner = (part, of, to = path) => findFault(part, of, root, to, depth + 1);
   if (typeof schema.$ref === 'string') {
     const target = resolveRef(root, schema.$ref);
     const fault = target === undefined ? `${at(path)} cannot be checked: "${schema.$ref}" leads nowhere` : inner(target, value);
@@ -32,6 +32,7 @@ export function findFault(schema: unknown, value: unknown, root: unknown = schem
 type Inner = (schema: unknown, value: unknown, path?: string) => string | undefined;
 
 function faultOfValue({ type, const: only, enum: some }: JsonSchema, value: unknown, path: string): string | undefined {
+  if (typeof type === 'string' && isOfType(value, type) && only === undefined && some === undefined) return undefined;
   const types = typeof type === 'string' ? [type] : Array.isArray(type) ? (type as unknown[]) : [];
   if (types.length > 0 && !types.some((name) => isOfType(value, name)))
     return `${at(path)} must be ${types.join(' or ')}, not ${nameOf(value)}`;
@@ -41,6 +42,7 @@ function faultOfValue({ type, const: only, enum: some }: JsonSchema, value: unkn
 }
 
 function faultOfChoice({ allOf, anyOf, oneOf, not }: JsonSchema, value: unknown, path: string, inner: Inner): string | undefined {
+  if (allOf === undefined && anyOf === undefined && oneOf === undefined && not === undefined) return undefined;
   for (const part of list(allOf)) {
     const fault = inner(part, value);
     if (fault !== undefined) return fault;
@@ -56,6 +58,7 @@ function faultOfChoice({ allOf, anyOf, oneOf, not }: JsonSchema, value: unknown,
 }
 
 function faultOfText({ minLength, maxLength, pattern }: JsonSchema, value: string, path: string): string | undefined {
+  if (minLength === undefined && maxLength === undefined && pattern === undefined) return undefined;
   const length = [...value].length;
   if (typeof minLength === 'number' && length < minLength) return `${at(path)} must have at least ${minLength} characters`;
   if (typeof maxLength === 'number' && length > maxLength) return `${at(path)} must have at most ${maxLength} characters`;
@@ -99,9 +102,14 @@ function faultOfObject(schema: JsonSchema, value: Readonly<Record<string, unknow
   if (typeof minProperties === 'number' && keys.length < minProperties) return `${at(path)} must have at least ${minProperties} fields`;
   if (typeof maxProperties === 'number' && keys.length > maxProperties) return `${at(path)} must have at most ${maxProperties} fields`;
   const named = isObject(properties) ? properties : {};
-  const patterns = Object.entries(isObject(patternProperties) ? patternProperties : {});
+  const patterns = isObject(patternProperties) ? Object.entries(patternProperties) : NONE;
   for (const key of keys) {
     const to = `${path}/${key}`;
+    if (patterns.length === 0 && Object.hasOwn(named, key)) {
+      const fault = inner(named[key], value[key], to);
+      if (fault !== undefined) return fault;
+      continue;
+    }
     const parts = [
       ...(Object.hasOwn(named, key) ? [named[key]] : []),
       ...patterns.filter(([pattern]) => new RegExp(pattern, 'u').test(key)).map(([, part]) => part),
@@ -115,6 +123,7 @@ function faultOfObject(schema: JsonSchema, value: Readonly<Record<string, unknow
   return undefined;
 }
 
+const NONE: readonly [string, unknown][] = [];
 const MOST_DEPTH = 64;
 const MULTIPLE_ERROR = 1e-9;
 

@@ -4,12 +4,12 @@
 import { methodOf, texts, type SepMethodName } from '@tenon/protocol/sep/wire';
 import { commandResult, completionResult, completions, contentText, credentials, toolError, toolResult } from './answers.ts';
 import { Call, type CallDeps, readContext, within } from './call.ts';
-import type { CommandAnswer, CompletionRequest, Delta, ProviderDefinition, ToolAnswer, ToolContext, ToolUpdate } from './definitions.ts';
+import type { CommandAnswer, CompletionRequest, Delta, ProviderDefinition, ToolAnswer, ToolContext } from './definitions.ts';
 import { withoutUndefined } from './host.ts';
 import type { HookName } from './names.ts';
 import { type EventHandler, type HandlerContext, runHandlers } from './on.ts';
-import { parseArguments } from './parameters.ts';
-import type { IncomingCall, Params, Peer } from './peer.ts';
+import { type ParsedArguments, parseArguments } from './parameters.ts';
+import { type IncomingCall, isPromise, type Params, type Peer } from './peer.ts';
 import type { AnyTool, Registry } from './registry.ts';
 import { messageOf, RpcError } from './rpc-error.ts';
 import type { SeamItems } from './seams.ts';
@@ -35,11 +35,7 @@ export function createDispatch(deps: DispatchDeps) {
     'tool/execute': ({ call_id, tool, arguments: args, context }, incoming) => {
       const found = registry.tools.get(String(tool));
       if (!found) return toolError(texts.unknownTool(String(tool)));
-      const given = Object.assign(new Call(readContext(context), incoming, deps), {
-        callId: String(call_id),
-        onUpdate: ({ message, progress, details }: ToolUpdate) =>
-          notify('tool/update', { call_id, message, progress: part(progress), details }),
-      });
+      const given = new ToolCall(String(call_id), notify, readContext(context), incoming, deps);
       return within(given.context, () => executeTool(found, args, given));
     },
     'command/execute': async ({ command, arguments: args, context }, incoming) => {
@@ -146,6 +142,20 @@ export function createDispatch(deps: DispatchDeps) {
   }
 }
 
+type Notify = (method: SepMethodName, params: Params) => void;
+
+class ToolCall extends Call implements ToolContext {
+  readonly callId: string;
+  readonly onUpdate: ToolContext['onUpdate'];
+
+  constructor(callId: string, notify: Notify, ...call: ConstructorParameters<typeof Call>) {
+    super(...call);
+    this.callId = callId;
+    this.onUpdate = ({ message, progress, details }) =>
+      notify('tool/update', { call_id: callId, message, progress: part(progress), details });
+  }
+}
+
 /** Nobody waits for what is done with an event, so nobody cancels it. */
 const NEVER = {
   get signal() {
@@ -153,13 +163,19 @@ const NEVER = {
   },
 };
 
-async function executeTool(tool: AnyTool, args: unknown, context: ToolContext): Promise<unknown> {
-  const parsed = await parseArguments(tool.parameters, args ?? {});
+function executeTool(tool: AnyTool, args: unknown, context: ToolContext): unknown {
+  const parsed = parseArguments(tool.parameters, args ?? {});
+  return isPromise(parsed) ? parsed.then((each) => executeParsed(tool, each, context)) : executeParsed(tool, parsed, context);
+}
+
+function executeParsed(tool: AnyTool, parsed: ParsedArguments, context: ToolContext): unknown {
   if (parsed.kind === 'refused') return toolError(`Invalid arguments for "${tool.name}": ${parsed.reason}`);
+  const failed = (thrown: unknown) => toolError(messageOf(thrown));
   try {
-    return toolResult(await run(tool, parsed.value, context));
+    const answer = run(tool, parsed.value, context);
+    return isPromise(answer) ? answer.then(toolResult).then(undefined, failed) : toolResult(answer);
   } catch (thrown) {
-    return toolError(messageOf(thrown));
+    return failed(thrown);
   }
 }
 

@@ -6,41 +6,52 @@ export interface LineReader {
 }
 
 export function createLineReader(maxBytes: number, onLine: (line: string) => void, onTooLong: (bytes: number) => void): LineReader {
+  /** The beginning of a line whose end has not come yet. */
   let parts: Uint8Array[] = [];
   let held = 0;
-  let isSkipping = false;
-
-  function end(last: Uint8Array): void {
-    const bytes = held + last.length;
-    if (isSkipping || bytes > maxBytes) onTooLong(bytes);
-    else if (bytes > 0) onLine(textOf(parts.length === 0 ? last : Buffer.concat([...parts, last])));
-    parts = [];
-    held = 0;
-    isSkipping = false;
-  }
 
   function hold(rest: Uint8Array): void {
     held += rest.length;
-    if (held > maxBytes) {
-      isSkipping = true;
-      parts = [];
-    } else if (rest.length > 0) parts.push(rest);
+    if (held > maxBytes) parts = [];
+    else if (rest.length > 0) parts.push(rest);
+  }
+
+  function endHeld(last: Uint8Array): void {
+    hold(last);
+    const [bytes, whole] = [held, parts];
+    parts = [];
+    held = 0;
+    if (bytes > maxBytes) onTooLong(bytes);
+    else if (bytes > 0) onLine(Buffer.concat(whole).toString());
+  }
+
+  function take(line: string): void {
+    if (line === '') return;
+    const bytes = line.length * MOST_BYTES_PER_UNIT <= maxBytes ? 0 : Buffer.byteLength(line);
+    if (bytes > maxBytes) onTooLong(bytes);
+    else onLine(line);
   }
 
   return {
     push(chunk) {
+      const last = chunk.lastIndexOf(NEWLINE);
+      if (last === -1) return hold(chunk);
       let from = 0;
-      for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
-        end(chunk.subarray(from, at));
-        from = at + 1;
+      if (held > 0) {
+        const first = chunk.indexOf(NEWLINE);
+        endHeld(chunk.subarray(0, first));
+        from = first + 1;
       }
-      hold(chunk.subarray(from));
+      // Decoded in one go: no character has the byte of a newline in it.
+      if (from < last) for (const line of textOf(chunk, from, last).split('\n')) take(line);
+      hold(chunk.subarray(last + 1));
     },
   };
 }
 
 const NEWLINE = 10;
+const MOST_BYTES_PER_UNIT = 3;
 
-function textOf({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString();
+function textOf(chunk: Uint8Array, from: number, to: number): string {
+  return Buffer.from(chunk.buffer, chunk.byteOffset + from, to - from).toString();
 }

@@ -58,12 +58,13 @@ export function toJsonSchema(parameters: ToolParameters): JsonSchema {
 export type ParsedArguments = { readonly kind: 'ok'; readonly value: unknown } | { readonly kind: 'refused'; readonly reason: string };
 
 /** What a tool is given: with zod what it made of the arguments (defaults, transforms), otherwise the arguments themselves. */
-export async function parseArguments(parameters: ToolParameters, value: unknown): Promise<ParsedArguments> {
-  if (!isZod(parameters)) {
-    const fault = findFault(parameters, value);
-    return fault === undefined ? { kind: 'ok', value } : { kind: 'refused', reason: fault };
-  }
-  const result = await parameters.safeParseAsync(value);
+export function parseArguments(parameters: ToolParameters, value: unknown): ParsedArguments | Promise<ParsedArguments> {
+  if (isZod(parameters)) return parameters.safeParseAsync(value).then(parsedByZod);
+  const fault = findFault(parameters, value);
+  return fault === undefined ? { kind: 'ok', value } : { kind: 'refused', reason: fault };
+}
+
+function parsedByZod(result: ZodResult<unknown>): ParsedArguments {
   if (result.success) return { kind: 'ok', value: result.data };
   const reasons = result.error.issues.map(({ path, message }) =>
     path.length === 0 ? message : `/${path.map(String).join('/')}: ${message}`,

@@ -154,19 +154,25 @@ export class Peer {
     if (this.#running.size >= this.#maxInFlight) {
       return this.#refuse(id, new RpcError(errorCode.Internal, `Cannot take ${method}: ${this.#maxInFlight} requests are running already`));
     }
-    void this.#run(method, id, params);
+    this.#run(method, id, params);
   }
 
-  async #run(method: string, id: FrameId, params: Params): Promise<void> {
+  // Without a promise where the handler needs none: most calls of most extensions are answered at once.
+  #run(method: string, id: FrameId, params: Params): void {
     const call = new Incoming(id);
     this.#running.set(id, call);
-    try {
-      const result = (await this.#handlers.onRequest?.(method, params, call)) ?? {};
-      if (!call.isCancelled) this.#answer(id, { result });
-    } catch (thrown) {
-      if (!call.isCancelled) this.#refuse(id, toRpcError(thrown));
-    } finally {
+    const settle = (answer: () => void) => {
       this.#running.delete(id);
+      if (!call.isCancelled) answer();
+    };
+    const fulfil = (result: unknown) => settle(() => this.#answer(id, { result: result ?? {} }));
+    const refuse = (thrown: unknown) => settle(() => this.#refuse(id, toRpcError(thrown)));
+    try {
+      const result = this.#handlers.onRequest?.(method, params, call);
+      if (isPromise(result)) result.then(fulfil, refuse);
+      else fulfil(result);
+    } catch (thrown) {
+      refuse(thrown);
     }
   }
 
@@ -185,7 +191,8 @@ export class Peer {
   #answer(id: FrameId, body: { result: unknown } | { error: unknown }): void {
     if (this.#isClosed) return;
     try {
-      this.#transport.send(this.#encode({ jsonrpc: '2.0', id, ...body }));
+      const [field, value] = 'result' in body ? ['result', body.result] : ['error', body.error];
+      this.#transport.send(this.#checked(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${field}":${JSON.stringify(value) ?? '{}'}}`));
     } catch (thrown) {
       const error = new RpcError(errorCode.Internal, `The answer cannot be sent: ${messageOf(thrown)}`);
       this.#transport.send(JSON.stringify({ jsonrpc: '2.0', id, error }));
@@ -194,7 +201,10 @@ export class Peer {
 
   /** Throws where the frame is no JSON or too long: a frame that the other side would drop is not sent. */
   #encode(frame: object): string {
-    const line = JSON.stringify(frame);
+    return this.#checked(JSON.stringify(frame));
+  }
+
+  #checked(line: string): string {
     if (line.length * MOST_BYTES_PER_UNIT > this.#maxLineBytes && Buffer.byteLength(line) > this.#maxLineBytes) {
       throw new RpcError(errorCode.InvalidParams, `It is ${Buffer.byteLength(line)} bytes, at most ${this.#maxLineBytes} can be sent`);
     }
@@ -252,6 +262,11 @@ function excerpt(line: string): string {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whoever made it. */
+export function isPromise<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
+  return isObject(value) && typeof value.then === 'function';
 }
 
 function isId(value: unknown): value is FrameId {
