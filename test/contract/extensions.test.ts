@@ -192,6 +192,30 @@ test('what a process registers later stands beside what it said at first, and a 
   toolOf(host, 'notes__more');
 });
 
+test('G3: what one extension publishes, in either form, is told to every other that follows the bus, while it may publish', async () => {
+  verifies('sep:bus', 'sep:G3', 'sep:aliases');
+  await using world = await openHostWorld(clock);
+  const tools = [{ name: 'publish', description: 'Tells.', parameters: { type: 'object' } }];
+  const subscriptions = ['bus/event'];
+  write(world, 'teller', { manifest: capabilities('tools = true\nbus = true'), registrations: { tools, subscriptions } });
+  write(world, 'mute', { manifest: capabilities('tools = true'), registrations: { tools } });
+  write(world, 'hearer', { registrations: { subscriptions } });
+  const host = await world.open(options);
+  for (const id of ['teller', 'mute', 'hearer']) assert.equal((await host.enable(id, BY)).state, 'loaded');
+  const publish = async (id: string) => JSON.parse(String((await toolOf(host, `${id}__publish`).execute({}, call())).content)) as unknown;
+  const heard = () => noted(world).flatMap(({ event, payload }) => (event === 'bus/event' ? [payload] : []));
+  const off = { error: { code: -32004, message: "capability 'bus' is disabled" } };
+  assert.deepEqual(await publish('mute'), off);
+  assert.deepEqual(await publish('teller'), { result: {} });
+  await until(() => heard().length === 2);
+  assert.deepEqual(heard(), [
+    { from: 'teller', topic: 'one', payload: { by: 'notification' } },
+    { from: 'teller', topic: 'two' },
+  ]);
+  await host.revoke('teller', ['extension.use:bus'], BY);
+  assert.deepEqual(await publish('teller'), off, 'a right that is taken back is gone at once');
+});
+
 test('S49, G24: a file that changes after it was trusted stops the extension at the next load, until it is accepted', async () => {
   verifies('sep:G24');
   await using world = await openHostWorld(clock);

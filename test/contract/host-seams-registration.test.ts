@@ -2,6 +2,8 @@
 // are those of the contract tests that each test stands for (host-seams section 12.1).
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { groupNames as sepGroupNames } from '@tenon/protocol/sep/wire';
+import { grantsOfGroup } from '../../packages/gateway/src/host/sep/served-groups.ts';
 import { definePluginEntry, type RegisterApi } from '@tenon/plugin-sdk';
 import type { TestHost } from '@tenon/plugin-sdk/testing';
 import {
@@ -50,7 +52,7 @@ const samples: Readonly<Record<ContributionKind, (api: RegisterApi) => void>> = 
 };
 const kinds = contributionKinds.filter((kind) => kind !== 'sessionsPatchAction');
 const grantOf = (kind: ContributionKind | 'hook') => (kind === 'hook' ? undefined : contributionRow(kind).grant);
-const bareGrants = grantNames.filter((name) => !['hooks.observe', 'hooks.intercept', 'secrets.use'].includes(name));
+const bareGrants = grantNames.filter((name) => !['hooks.observe', 'hooks.intercept', 'secrets.use', 'extension.use'].includes(name));
 
 interface Rights {
   readonly asked: readonly string[];
@@ -117,6 +119,7 @@ test('every grant of the table is needed by something: a kind, a hook, or a call
     ...contributionKinds.flatMap((kind) => grantOf(kind) ?? []),
     ...lateCallNames.flatMap((call) => [lateCallRow(call).grant ?? [], lateCallRow(call).grantFor ?? []].flat()),
     ...hookNames.flatMap((name) => hookNeeds(name).map((need) => need.split(':')[0]!)),
+    ...sepGroupNames.flatMap((group) => (grantsOfGroup(group) ?? []).map((need) => need.split(':')[0]!)),
   ]);
   assert.deepEqual([...needed].sort(), [...grantNames].sort());
 });

@@ -49,7 +49,9 @@ const grabber = `
 test('S57 a tool of a plugin that holds every grant but that for schedules changes no settings, grants, trust, schedules or audit', async () => {
   verifies('S57:plugins', 'S57', 'S41');
   const home = temporaryHome();
-  const bare = grantNames.filter((name) => !['hooks.observe', 'hooks.intercept', 'secrets.use', 'schedule.turns'].includes(name));
+  const bare = grantNames.filter(
+    (name) => !['hooks.observe', 'hooks.intercept', 'secrets.use', 'schedule.turns', 'extension.use'].includes(name),
+  );
   writePlugin(join(home, 'plugins'), {
     id: 'grabber',
     grants: [...bare, 'hooks.intercept:before_tool_call', 'secrets.use:other'],

@@ -33,6 +33,7 @@ export const grants = {
   'events.emit': { summary: 'Say something in streams and events of its own.' },
   'http.routes': { summary: 'Answer web requests under its own path.', wide: true },
   'gateway.methods': { summary: 'Add methods of its own to the gateway.' },
+  'extension.use': { summary: 'Use something that only extensions have.', of: 'capability' },
   'services.run': { summary: 'Do something in the background.' },
   'secrets.use': { summary: 'Use a secret by its name.', of: 'secret', wide: true },
 } as const satisfies Record<string, GrantSpec>;

@@ -70,6 +70,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
       workspace: options.workspaceOf(DEFAULT_SESSION) ?? options.home,
       uid,
       ready: (id) => void bringAgain(id),
+      holds: (id, grant) => known.get(id)?.load?.holds(grant) ?? false,
       changed,
     });
   const deliverer = createDeliverer({ ...options, registry });

@@ -30,6 +30,7 @@ import { hookInput, hookResult, isBridged } from './bridge-hooks.ts';
 import { hookOf } from './find-extensions.ts';
 import type { Params, PeerHandler, RequestOptions } from './peer.ts';
 import { RpcError } from './rpc-error.ts';
+import { isOn } from './served-groups.ts';
 import { agentTool } from './tool-names.ts';
 
 export interface Introduced {
@@ -52,6 +53,10 @@ export interface BridgeDeps {
   readonly request: (method: string, params: Params, options: RequestOptions) => Promise<unknown>;
   readonly event: (params: Params) => void;
   /** What a process has registered beside what it said at first. */
+  /** Whether the operator has granted it, now. */
+  readonly holds: (grant: string) => boolean;
+  /** Tells every other extension that follows the bus. */
+  readonly publish: (topic: string, payload: unknown) => void;
   readonly registered: (generation: number, more: Pick<Introduced, 'registrations' | 'leftOut'>) => void;
 }
 
@@ -64,7 +69,7 @@ export function contextOf(tier: SepTier): { readonly token: string; readonly tie
 const MAX_UPDATED = limits.toExtensionInFlight.value;
 const MAX_REPLY_CHARS = 65_536;
 
-export function createBridge({ name: extension, manifest, log, request, event: tell, registered }: BridgeDeps): Bridge {
+export function createBridge({ name: extension, manifest, log, request, event: tell, registered, holds, publish }: BridgeDeps): Bridge {
   const updates = new Map<string, (text: string) => void>();
   let logger: RegisterApi['logger'] | undefined;
 
@@ -156,7 +161,7 @@ export function createBridge({ name: extension, manifest, log, request, event: t
         return undefined as never;
       });
     }
-    const unknown = followed.filter((each) => !isBridgedEvent(each));
+    const unknown = followed.filter((each) => !isBridgedEvent(each) && each !== 'bus/event');
     if (unknown.length > 0)
       log.info({ plugin: extension, events: unknown }, 'an extension follows events that this gateway never tells of');
   }
@@ -204,25 +209,44 @@ export function createBridge({ name: extension, manifest, log, request, event: t
     registered(generation, { registrations: taken, leftOut });
   }
 
+  /** Both forms: who waits is told that it was refused, who does not finds it in the counts. */
+  function publishOn(params: Params): void {
+    if (!isOn('bus', manifest(), holds)) throw disabled('bus');
+    const read = readParams('bus/publish', params);
+    if (!read.ok) throw new RpcError(errors.InvalidParams.code, read.message);
+    publish(read.value.topic, read.value.payload);
+  }
+
+  const served: Readonly<Record<string, (spelling: string, params: Params, generation: number) => void>> = {
+    'registry/update': update,
+    'bus/publish': (_spelling, params) => publishOn(params),
+  };
+
   return {
     moduleOf,
     /** A method of a group that is off is refused by the name of the group; what there is not, there is not. */
     request(method, generation) {
       const name = methodOf(method);
-      if (name === 'registry/update') return (params) => update(method, params, generation);
+      const serve = name && served[name];
+      if (serve) return (params) => serve(method, params, generation);
       const row = name && methodRow(name);
       const group: SepGroup | undefined = row?.direction === 'to-host' ? row.group : undefined;
       if (group === undefined) return undefined;
       return () => {
-        throw new RpcError(errors.CapabilityDisabled.code, texts.disabled(group));
+        throw disabled(group);
       };
     },
     notification(method, generation) {
       const name = methodOf(method);
-      if (name === 'registry/update') return (params) => update(method, params, generation);
+      const serve = name && served[name];
+      if (serve) return (params) => serve(method, params, generation);
       return name !== undefined && Object.hasOwn(notifications, name) ? notifications[name] : undefined;
     },
   };
+}
+
+function disabled(group: SepGroup): RpcError {
+  return new RpcError(errors.CapabilityDisabled.code, texts.disabled(group));
 }
 
 type Item<Kind extends keyof Registrations> = NonNullable<Registrations[Kind]>[number];

@@ -2,14 +2,15 @@
 // capabilities, hooks and events need. Nothing of an extension is executed here. One that is not fit is listed with the reason.
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { grantRow, type HookName, hookNames, hookNeeds, hookRow, parseJson, PLUGIN_API_LEVEL, type PluginManifest } from '@tenon/protocol';
+import { type HookName, hookNames, hookNeeds, hookRow, parseJson, PLUGIN_API_LEVEL, type PluginManifest } from '@tenon/protocol';
 import { type ExtensionManifest, manifestInPackage, readManifest } from '@tenon/protocol/sep';
-import { EXTENSION_MANIFEST_FILE, groups, type SepGroup } from '@tenon/protocol/sep/wire';
+import { EXTENSION_MANIFEST_FILE, groupNames } from '@tenon/protocol/sep/wire';
 import { parse } from 'smol-toml';
 import { isLoaderVariable } from '../../kernel/loader-variables.ts';
 import { exists, idFrom, type NotFit, RESERVED_IDS } from '../discover.ts';
 import { readManifestText, Unfit } from '../manifest-text.ts';
 import { type TreeRules, unfitFor } from '../tree-hash.ts';
+import { grantsOfGroup } from './served-groups.ts';
 import { SEPARATOR } from './tool-names.ts';
 
 export interface FoundExtension {
@@ -109,16 +110,16 @@ function pluginManifestOf(manifest: ExtensionManifest): PluginManifest {
   return { id: name, name, version, ...said, api: PLUGIN_API_LEVEL, grants: grantsOf(manifest) };
 }
 
-/** What the operator is asked for: by groups, by hooks, by events. A group whose grant there is not yet stays off. */
+/** What the operator is asked for: by groups, by hooks, by events. A group that is not served stays off. */
 function grantsOf({ capabilities = {} }: ExtensionManifest): string[] {
   const { hooks = [], events = [] } = capabilities;
-  const switched = (Object.keys(groups) as SepGroup[]).filter((group) => capabilities[group] === true);
+  const switched = groupNames.filter((group) => capabilities[group] === true);
   const asked = [
-    ...switched.flatMap((group) => groups[group].grants),
+    ...switched.flatMap((group) => grantsOfGroup(group) ?? []),
     ...hooks.flatMap((each) => needsOf(hookOf(each))),
     ...events.flatMap((each) => observedBy(each).flatMap(needsOf)),
   ];
-  return [...new Set(asked)].filter((grant) => grantRow(grant) !== undefined);
+  return [...new Set(asked)];
 }
 
 function needsOf(name: HookName | undefined): readonly string[] {

@@ -2,8 +2,8 @@
 // for it. The host decides what is trusted, granted and switched on; here is what runs.
 import type { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { type LeftOut, readRegistrations, readResult, type Registrations } from '@tenon/protocol/sep';
-import { groupNames, groups, limits, PROTOCOL_VERSION, registrationKeys, registrations as rows } from '@tenon/protocol/sep/wire';
+import { type ExtensionManifest, type LeftOut, readRegistrations, readResult, type Registrations } from '@tenon/protocol/sep';
+import { groupNames, limits, PROTOCOL_VERSION, registrationKeys, registrations as rows, type SepEventName } from '@tenon/protocol/sep/wire';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
@@ -16,6 +16,7 @@ import { type FoundExtension, findExtensions } from './find-extensions.ts';
 import { createOrphanGuard } from './orphan-guard.ts';
 import type { Params, Peer } from './peer.ts';
 import { startProcess } from './process.ts';
+import { isOn } from './served-groups.ts';
 import { createStderrRing } from './stderr-ring.ts';
 import { createSupervisor, type Generation } from './supervisor.ts';
 import { createTreeCopies } from './tree-copy.ts';
@@ -38,6 +39,8 @@ export interface ExtensionDeps extends ExtensionOptions {
   readonly uid: number | undefined;
   /** A process is at work whose registrations are not those that the host has. */
   readonly ready: (name: string) => void;
+  /** Whether the operator has granted it, now. */
+  readonly holds: (name: string, grant: string) => boolean;
   /** Something that is shown has changed. */
   readonly changed: () => void;
 }
@@ -52,11 +55,12 @@ export interface Extensions {
 const EXTENSIONS_FOLDER = 'extensions';
 const COPIES_FOLDER = 'extension-copies';
 const ANNOUNCE_MS = 1_000;
+const BUS_EVENT = 'bus/event' satisfies SepEventName;
 
 export function openExtensions(deps: ExtensionDeps): Extensions {
   const copies = createTreeCopies(join(deps.home, COPIES_FOLDER));
   const orphans = createOrphanGuard({ spawn: deps.spawn, run: randomId() });
-  const runs = new Map<string, ReturnType<typeof createRun>>();
+  const runs = new Map<string, Run>();
   let started = 0;
   let cleared: Promise<void> | undefined;
   deps.metrics.describe('tenon_extension_faults_total', 'Lines and requests of extensions that were not taken, by extension and kind.');
@@ -68,13 +72,18 @@ export function openExtensions(deps: ExtensionDeps): Extensions {
     return copies.of(folder, hash);
   };
 
+  /** Kept by nobody: who is not there does not hear of it. */
+  function publish(from: string, topic: string, payload: unknown): void {
+    for (const [name, run] of runs) if (name !== from) run.heard({ from, topic, ...(payload === undefined ? {} : { payload }) });
+  }
+
   return {
     async find() {
       const { found, rejected } = await findExtensions(join(deps.home, EXTENSIONS_FOLDER), deps.uid);
       return {
         found: found.map((each): Found => {
           const { name } = each.manifest;
-          const run = runs.get(name) ?? createRun(each, { ...deps, orphans, copyOf, nextNumber: () => ++started });
+          const run = runs.get(name) ?? createRun(each, { ...deps, orphans, copyOf, nextNumber: () => ++started, publish });
           runs.set(name, run);
           run.found = each;
           return { origin: 'path', folder: each.folder, manifest: each.asPlugin, entry: each.folder, extension: run };
@@ -93,6 +102,7 @@ interface RunDeps extends ExtensionDeps {
   readonly orphans: ReturnType<typeof createOrphanGuard>;
   readonly copyOf: (folder: string, hash: string) => Promise<string>;
   readonly nextNumber: () => number;
+  readonly publish: (from: string, topic: string, payload: unknown) => void;
 }
 
 /** What a process is started from. */
@@ -101,7 +111,13 @@ interface Source extends Accepted {
   readonly root: string;
 }
 
-function createRun(first: FoundExtension, deps: RunDeps): ExtensionRun & { found: FoundExtension } {
+interface Run extends ExtensionRun {
+  found: FoundExtension;
+  /** Another extension has published something. */
+  heard(payload: Params): void;
+}
+
+function createRun(first: FoundExtension, deps: RunDeps): Run {
   const { clock, log, metrics } = deps;
   const { name } = first.manifest;
   let found = first;
@@ -124,12 +140,15 @@ function createRun(first: FoundExtension, deps: RunDeps): ExtensionRun & { found
     clock,
     log: (line) => log.info({ plugin: name, stderr: line }, 'an extension wrote to its standard error'),
   });
+  const manifestOf = () => (source?.extension ?? found).manifest;
   const bridge = createBridge({
     name,
-    manifest: () => (source?.extension ?? found).manifest,
+    manifest: manifestOf,
     log,
     request: (...given) => supervisor.request(...given),
     event: (params) => supervisor.current?.peer.event(params),
+    holds: (grant) => deps.holds(name, grant),
+    publish: (topic, payload) => deps.publish(name, topic, payload),
     registered(generation, more) {
       const { current } = supervisor;
       if (current?.number !== generation) return;
@@ -252,6 +271,11 @@ function createRun(first: FoundExtension, deps: RunDeps): ExtensionRun & { found
     renew() {
       mustRenew = true;
     },
+    heard(payload) {
+      const { current } = supervisor;
+      if (!current || !isFollowing(introducedBy(current), manifestOf(), BUS_EVENT)) return;
+      current.peer.event({ event: BUS_EVENT, context: contextOf('event'), payload });
+    },
     get isReady() {
       return supervisor.current !== undefined;
     },
@@ -270,10 +294,6 @@ function createRun(first: FoundExtension, deps: RunDeps): ExtensionRun & { found
 }
 
 function helloOf({ granted, extension: { manifest } }: Source, { version, workspace }: ExtensionDeps): Params {
-  const declared = manifest.capabilities ?? {};
-  // Only what is declared, granted, and here at all.
-  const isOn = (group: (typeof groupNames)[number]) =>
-    SERVED.has(group) && declared[group] === true && groups[group].grants.every((grant) => granted.has(grant));
   return {
     protocol_version: PROTOCOL_VERSION,
     host: { name: 'tenon', version },
@@ -281,12 +301,9 @@ function helloOf({ granted, extension: { manifest } }: Source, { version, worksp
     mode: 'headless',
     ui_capabilities: [],
     flags: {},
-    capabilities_enabled: Object.fromEntries(groupNames.map((group) => [group, isOn(group)])),
+    capabilities_enabled: Object.fromEntries(groupNames.map((group) => [group, isOn(group, manifest, (grant) => granted.has(grant))])),
   };
 }
-
-/** Groups that this gateway serves. */
-const SERVED: ReadonlySet<string> = new Set(['tools', 'commands']);
 
 function readHello(result: unknown): Introduced {
   const read = readResult('initialize', result);
@@ -315,6 +332,11 @@ function withMore(before: Introduced, { registrations, leftOut }: Pick<Introduce
 
 function textOf({ registrations }: Introduced): string {
   return JSON.stringify(registrations);
+}
+
+function isFollowing({ registrations }: Introduced, { capabilities = {} }: ExtensionManifest, event: string): boolean {
+  const { events = [] } = capabilities;
+  return registrations.subscriptions?.includes(event) === true && (events.length === 0 || events.includes(event));
 }
 
 function isSameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
