@@ -23,6 +23,8 @@ export function explain(schema: TSchema, value: unknown, name: string): string |
   if (validator.Check(value)) return undefined;
   const [first] = sortByPlace(validator.Errors(value));
   if (!first) return `${name} does not fit its schema`;
+  const kind = kindMeant(schema, value, first);
+  if (kind) return 'wrong' in kind ? `${name}${kind.wrong}` : explain(kind.schema, kind.value, `${name}${kind.place}`);
   const unknownKeys = (first.params as { additionalProperties?: string[] }).additionalProperties;
   const place = `${name}${first.instancePath}`;
   if (unknownKeys?.length) return `${place} has an unknown field "${unknownKeys[0]}"`;
@@ -49,6 +51,59 @@ function schemaAt(schema: TSchema, path: string): Described | undefined {
 }
 
 type Fault = ReturnType<Validator['Errors']>[number];
+type Node = Readonly<Record<string, unknown>>;
+
+/**
+ * Of a union of kinds that a fixed value tells apart, the one that is meant: what is wrong with it, and not that it is none of the
+ * others. Undefined where the fault lies in no such union.
+ */
+function kindMeant(
+  schema: TSchema,
+  value: unknown,
+  { schemaPath, instancePath }: Fault,
+): { readonly schema: TSchema; readonly value: unknown; readonly place: string } | { readonly wrong: string } | undefined {
+  const keys = instancePath.split('/').slice(1);
+  const parts = schemaPath.split('/').slice(1);
+  let [at, here, place] = [schema as unknown as Node, value, ''];
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index] ?? '';
+    if (part === 'anyOf') {
+      const kinds = at.anyOf as readonly Node[];
+      const meant = kinds.filter((each) => isOfKind(each, here));
+      if (meant.length === 1) return { schema: meant[0] as unknown as TSchema, value: here, place };
+      return meant.length === 0 ? wrongKind(kinds, here, place) : undefined;
+    }
+    if (part === 'properties' || part === 'items') {
+      const key = keys.shift() ?? '';
+      here = (here as Node | undefined)?.[key];
+      place += `/${key}`;
+      at = (part === 'items' ? at.items : (at.properties as Node)[parts[++index] ?? '']) as Node;
+    } else return undefined;
+    if (typeof at !== 'object') return undefined;
+  }
+  return undefined;
+}
+
+/** The fields that have one fixed value. */
+function fixedOf({ properties = {} }: { readonly properties?: unknown }): [string, unknown][] {
+  return Object.entries(properties as Record<string, { const?: unknown }>).flatMap(([key, field]) => {
+    return field.const === undefined ? [] : [[key, field.const] as [string, unknown]];
+  });
+}
+
+function isOfKind(kind: Node, value: unknown): boolean {
+  const fixed = fixedOf(kind);
+  return fixed.length > 0 && typeof value === 'object' && value !== null && fixed.every(([key, one]) => (value as Node)[key] === one);
+}
+
+/** All kinds are told apart by the same field, and it has none of their values. */
+function wrongKind(kinds: readonly Node[], value: unknown, place: string): { readonly wrong: string } | undefined {
+  const fixed = kinds.map(fixedOf);
+  const key = fixed[0]?.[0]?.[0];
+  const values = fixed.flatMap((each) => each.flatMap(([name, one]) => (name === key ? [one] : [])));
+  if (key === undefined || values.length < kinds.length || typeof value !== 'object' || value === null) return undefined;
+  return { wrong: `${place}/${key} must be one of ${[...new Set(values)].join(', ')}` };
+}
 
 // The library reports `schema is false` for each unknown key beside the one message that says so, and the branches
 // of a union before the union: the plainest message is the shallowest that is neither.
