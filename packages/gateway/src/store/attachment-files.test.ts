@@ -48,12 +48,15 @@ test('an upload that nobody goes on with, a file that is said nowhere, and one o
     await begin('said-nowhere-0123456789', 'nowhere');
     await begin('of-a-session-0123456789', 'in a session', { sessionKey: key });
     await begin('twice-0123456789', 'in a session', {});
+    await begin('no-session-yet-0123456789', 'of nobody', { sessionKey: 'agent:main:later' });
+    await keep('no-session-yet-0123456789');
+    assert.deepEqual((await store.read('attachments.list', { sessionKey: 'agent:main:later', limit: 5 })).attachments, []);
     await keep('said-nowhere-0123456789');
     await keep('of-a-session-0123456789');
     await keep('twice-0123456789');
-    assert.equal(names().length, 3, 'the same bytes are one file');
+    assert.equal(names().length, 4, 'the same bytes are one file');
     await sweep();
-    assert.equal(names().length, 3);
+    assert.equal(names().length, 4);
     clock.advance(HOUR);
     await sweep();
     assert.ok(!names().includes('left-alone-0123456789'));
@@ -65,7 +68,7 @@ test('an upload that nobody goes on with, a file that is said nowhere, and one o
     await store.write('sessions.delete', { key, at: clock.now() });
     assert.ok(names().includes('of-the-session-as-well-0123'));
     await sweep();
-    assert.equal(names().length, 2, 'somebody else needs these bytes still');
+    assert.equal(names().length, 3, 'somebody else needs these bytes still');
     clock.advance(HOUR);
     await sweep();
     assert.deepEqual(names(), []);

@@ -73,7 +73,9 @@ export function* commitUpload(
     const kept = yield* one(sql`select * from attachments where upload_id = ${uploadId}`);
     return { attachment: toAttachment(kept ?? noUpload(uploadId)) };
   }
-  const sessionKey = upload.session_key as string | null;
+  // Of a session that is not there yet it is, like others, once a message names it; until then it goes as those do.
+  const session = yield* one<{ key: string }>(sql`select key from sessions where key = ${upload.session_key as string | null}`);
+  const sessionKey = session?.key ?? null;
   yield* requireRoom(made.bytes, sessionKey ?? undefined, quotas);
   return { attachment: yield* insertAttachment(made, sessionKey, at, uploadId) };
 }
