@@ -97,6 +97,7 @@ test('lookup failure structured: whatever is asked for, the answer is a value th
     [{}, 'invalid', /sessionKey/],
     [{ sessionKey, text: 7 }, 'invalid', /text/],
     [{ sessionKey, text: ' ' }, 'invalid', /at least one of/],
+    [{ sessionKey, files: [] }, 'invalid', /at least one of/],
     [{ sessionKey, text: 'x', threadId: 't' }, 'invalid', /threadId/],
     [{ sessionKey, text: 'x', channelHints: { parseMode: 'HTML' } }, 'invalid', /parseMode/],
     [{ sessionKey, text: 'x', to: 'somebody else' }, 'invalid', /\bto\b/],
@@ -130,6 +131,8 @@ test('lookup failure structured: whatever is asked for, the answer is a value th
   }
   const { entries } = await host.call<Any>('chat.history', { sessionKey });
   assert.deepEqual(entries, []);
+  const withoutFiles = await send(api, { sessionKey, files: [], presentation: { title: 'x' } });
+  assert.deepEqual([withoutFiles.ok, withoutFiles.count], [true, 0], 'no files are none');
 });
 
 test('a plugin that is away leaves its buttons as they are: a press is refused in words, and works when it is back', async () => {

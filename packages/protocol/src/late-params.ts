@@ -80,7 +80,6 @@ export const lateParams = {
       sessionKey: SessionKey,
       files: Type.Optional(
         Type.Array(Type.Object({ path: NonBlank(4_096), name: Type.Optional(NonBlank(255)) }, closed), {
-          minItems: 1,
           maxItems: limits.messageAttachments.value,
         }),
       ),

@@ -55,7 +55,7 @@ export function createSendAttachment(load: PluginLoad, deps: SendDeps): (given: 
 
   async function send(given: Given): Promise<AttachmentOutcome> {
     const { sessionKey, presentation } = given;
-    if (!given.files && (given.text ?? '').trim() === '' && !presentation)
+    if (!given.files?.length && (given.text ?? '').trim() === '' && !presentation)
       return refuse('invalid', 'attachment needs at least one of files, text and presentation');
     const said = Buffer.byteLength(JSON.stringify({ text: given.text, presentation }));
     if (said > limits.deliveryBytes.value)
