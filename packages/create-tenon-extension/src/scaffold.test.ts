@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import { runConformance } from '../../extension-sdk/src/testing/index.ts';
 import { runCreate } from './create.ts';
 import { scaffold, ScaffoldRefused, type TemplateName, templates } from './scaffold.ts';
+import { verifies } from '../../../test/support/verifies.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const home = mkdtempSync(join(tmpdir(), 'tenon-scaffold-'));
@@ -27,6 +28,7 @@ function run(command: string, args: readonly string[], cwd: string) {
 }
 
 test('G39: what is scaffolded passes its own tests, which include conformance, as it is', () => {
+  verifies('sep:G39');
   const { status, stdout } = run(
     process.execPath,
     ['--test', ...names.filter(isTypescript).map((name) => join(`my-${name}`, '*.test.ts'))],
@@ -51,6 +53,7 @@ test('the extension in Python passes its tests and conformance', {
 });
 
 test('G39: sources and tests compile strictly, with nothing left out, against what was copied', () => {
+  verifies('sep:G39');
   const strict = JSON.parse(readFileSync(join(made, 'my-tool', 'tsconfig.json'), 'utf8'));
   const compilerOptions = { ...strict.compilerOptions, typeRoots: [join(root, 'node_modules', '@types')] };
   writeFileSync(join(made, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*/*.ts'] }));
@@ -72,6 +75,7 @@ test('manifests have the name, and no placeholder is left', () => {
 });
 
 test('G32: names and places that lead elsewhere are refused, and nothing is written', () => {
+  verifies('sep:G32');
   const into = join(home, 'empty');
   mkdirSync(into);
   const refused = (options: Partial<Parameters<typeof scaffold>[0]>, message: RegExp) =>

@@ -16,6 +16,7 @@ import {
   toJsonSchema,
 } from './index.ts';
 import { createTestHost, type TestHostOptions } from './testing/index.ts';
+import { verifies } from '../../../test/support/verifies.ts';
 
 function hosted(t: TestContext, setup: Setup, options: TestHostOptions = {}) {
   const host = createTestHost(defineExtension(setup), options);
@@ -86,6 +87,7 @@ test('a setup that fails is the answer to initialize; a name that is bad or take
 });
 
 test('G36: arguments are parsed by zod, and held against TypeBox and JSON Schema, before a tool runs', async (t) => {
+  verifies('sep:G36');
   const host = hosted(t, (extension) => {
     extension.registerTool(
       defineTool({
@@ -275,6 +277,7 @@ test('hooks: the first block wins, patches are merged, and the whole value is se
 });
 
 test('G33: message_end and session_before_* reach their handlers as hooks and as events', async (t) => {
+  verifies('sep:G33');
   const seen: string[] = [];
   const names = ['message_end', 'session_before_compact', 'session_before_tree'] as const;
   const host = hosted(t, (extension) => {
@@ -294,6 +297,7 @@ test('G33: message_end and session_before_* reach their handlers as hooks and as
 });
 
 test('G34: a handler of an event that throws or rejects is logged, and the others run', async (t) => {
+  verifies('sep:G34');
   const seen: unknown[] = [];
   const host = hosted(t, (extension) => {
     extension.on('turn_start', () => {
@@ -317,6 +321,7 @@ test('G34: a handler of an event that throws or rejects is logged, and the other
 });
 
 test('G3: publishing where the host has no bus is a refusal and ends nothing', async (t) => {
+  verifies('sep:G3');
   const noBus = () => {
     throw new RpcError(errorCode.MethodNotFound, 'method not found: bus/publish');
   };
@@ -353,6 +358,7 @@ test('the bus calls those who follow a topic', async (t) => {
 });
 
 test('G37: kv, exec, active tools, state of the session and ping are there', async (t) => {
+  verifies('sep:G37');
   const results: unknown[] = [];
   const host = hosted(
     t,

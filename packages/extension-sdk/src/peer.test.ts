@@ -5,6 +5,7 @@ import { type IncomingCall, Peer, type PeerHandlers, type PeerLimits } from './p
 import { RpcError } from './rpc-error.ts';
 import { linkedPair, type Transport } from './transport.ts';
 import { errorCode } from './wire.ts';
+import { verifies } from '../../../test/support/verifies.ts';
 
 /** A peer, and the other end as bare lines. */
 function wired(handlers: PeerHandlers = {}, limits: PeerLimits = {}) {
@@ -21,6 +22,7 @@ function wired(handlers: PeerHandlers = {}, limits: PeerLimits = {}) {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('G34: no line ends a peer, whatever it is, and each that cannot be read is said', async () => {
+  verifies('sep:G34');
   const { peer, faults, lines, say } = wired({ onRequest: () => ({ fine: true }) });
   const bad = [
     'null',

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { verifies } from '../../../test/support/verifies.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tenon-serve-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -45,6 +46,7 @@ function start(t: TestContext, file: string) {
 const initialize = { id: 1, method: 'initialize', params: { protocol_version: 1 } };
 
 test('G35: it serves from a path with spaces and letters of other alphabets, and through a symbolic link', async (t) => {
+  verifies('sep:G35');
   const body = 'const extension = defineExtension((tenon) => { tenon.name = "here"; });\nif (import.meta.main) extension.serve();';
   const real = write('a b/größe ü/index.mjs', body);
   const link = join(folder, 'link.mjs');
@@ -63,6 +65,7 @@ test('G35: it serves from a path with spaces and letters of other alphabets, and
 });
 
 test('G41: it exits when its host is gone, with timers and sockets of its own and with calls that never end', async (t) => {
+  verifies('sep:G41');
   const file = write(
     'busy.mjs',
     `import { createServer } from 'node:net';

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { runConformance } from './index.ts';
+import { verifies } from '../../../../test/support/verifies.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tenon-conform-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -21,6 +22,7 @@ const outcomes = (report: Awaited<ReturnType<typeof runConformance>>, outcome: s
   report.steps.filter((step) => step.outcome === outcome).map(({ name, reason }) => (reason === undefined ? name : `${name}: ${reason}`));
 
 test('G40: an extension that uses everything shows every step: methods both ways, hooks, events, cancel, restart', async () => {
+  verifies('sep:G40');
   const everything = extension(
     'everything',
     `import { defineExtension, defineTool, render } from '${sdk}';
@@ -84,6 +86,7 @@ test('what an extension does not have is skipped with the reason', async () => {
 });
 
 test('G40: a silent extension fails within the time of the step, and one that cannot start says why', async () => {
+  verifies('sep:G40');
   const silent = await runConformance({
     ...extension('silent', 'process.stdin.resume(); process.stdin.on("end", () => process.exit());'),
     timeoutMs: 50,
