@@ -94,6 +94,7 @@ export function openExtensions(deps: ExtensionDeps): Extensions {
     async close() {
       await Promise.all([...runs.values()].map((run) => run.stop()));
       orphans.close();
+      if (cleared) await copies.clear().catch((error: unknown) => deps.log.warn({ error }, 'cannot remove the copies of extensions'));
     },
   };
 }
