@@ -175,6 +175,9 @@ export function createBridge({ name: extension, manifest, log, request, event: t
         const { tools = [], commands = [], hooks: said = [], subscriptions = [] } = registrations;
         for (const { kind, key, message } of leftOut)
           log.warn({ plugin: extension, kind, key, reason: message }, 'a registration was left out');
+        const unused = Object.entries(registrations).flatMap(([kind, items]) => (TAKEN.has(kind) || items.length === 0 ? [] : [kind]));
+        if (unused.length > 0)
+          log.info({ plugin: extension, kinds: unused }, 'an extension registers kinds that this gateway does not take');
         const own = new Set(tools.map(({ name }) => agentTool(extension, name)));
         for (const each of tools) registerTool(api, each);
         for (const each of commands) registerCommand(api, each);
@@ -248,6 +251,9 @@ export function createBridge({ name: extension, manifest, log, request, event: t
 function disabled(group: SepGroup): RpcError {
   return new RpcError(errors.CapabilityDisabled.code, texts.disabled(group));
 }
+
+/** Kinds of registrations that are made something of here. */
+const TAKEN: ReadonlySet<string> = new Set<keyof Registrations>(['tools', 'commands', 'hooks', 'subscriptions']);
 
 type Item<Kind extends keyof Registrations> = NonNullable<Registrations[Kind]>[number];
 
