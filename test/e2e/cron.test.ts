@@ -87,6 +87,8 @@ test('tenon cron makes jobs, shows what became of them and why one was missed', 
     for (const [typed, message] of [
       [['cron', 'add', 'x'], /Say when: --at, --in, --every or --cron/],
       [['cron', 'add', 'x', '--at', 'nonsense'], /must be a date and time/],
+      [['cron', 'add', 'x', '--at', '+020000-01-01T00:00Z'], /must be a date and time/],
+      [['cron', 'add', 'x', '--every', '5ms'], /--every cannot be 5 ms; it must be from 1s to 366d/],
       [['cron', 'add', 'x', '--in', '1m', '--every', '1m'], /Only one of/],
       [['cron', 'add', 'x', '--cron', '99 * * * *'], /Invalid value for minute: 99/],
       [['cron', 'add', 'x', '--cron', '* * * * *', '--tz', 'Mars/Olympus'], /is not a time zone/],

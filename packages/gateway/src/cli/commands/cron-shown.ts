@@ -1,5 +1,5 @@
 // Jobs and what became of them, as people read them: the time, why something was missed, and which job is meant.
-import type { Job, Occurrence, Schedule, ScheduleWish } from '@tenon/protocol';
+import { IntervalMs, type Job, LAST_TIME, matches, type Occurrence, type Schedule, type ScheduleWish } from '@tenon/protocol';
 import { relative, spell } from '../amounts.ts';
 import { quoted, usageError } from '../failure.ts';
 import type { Output } from '../output.ts';
@@ -121,6 +121,8 @@ export function wishOf({ at, in: delayMs, every: everyMs, cron, tz }: When): Sch
   const wishes: ScheduleWish[] = [];
   if (at !== undefined) wishes.push({ kind: 'at', at: parseTime(at) });
   if (delayMs !== undefined) wishes.push({ kind: 'in', delayMs });
+  if (everyMs !== undefined && !matches(IntervalMs, everyMs))
+    throw usageError(`--every cannot be ${everyMs} ms; it must be from 1s to 366d`);
   if (everyMs !== undefined) wishes.push({ kind: 'every', everyMs });
   if (cron !== undefined)
     wishes.push({ kind: 'cron', cron: parseCron(cron), tz: tz ?? new Intl.DateTimeFormat().resolvedOptions().timeZone });
@@ -136,6 +138,7 @@ function parseCron(given: string): string {
 
 function parseTime(given: string): number {
   const time = Date.parse(given);
-  if (Number.isNaN(time)) throw usageError(`--at cannot be ${quoted(given)}; it must be a date and time such as 2030-01-31T08:00`);
+  if (Number.isNaN(time) || time < 0 || time > LAST_TIME)
+    throw usageError(`--at cannot be ${quoted(given)}; it must be a date and time such as 2030-01-31T08:00`);
   return time;
 }
