@@ -225,6 +225,11 @@ export interface SessionWorkflow {
   unscheduleSessionTurnsByTag(which: { readonly sessionKey: string; readonly tag: string }): Promise<UnscheduleOutcome>;
   /** Files, text and buttons to where the session came from. Needs the grant `attachments.send`. */
   sendSessionAttachment(attachment: SessionAttachment): Promise<AttachmentOutcome>;
+  /**
+   * Changes the text and the presentation of what this plugin has sent in the session, where it is shown and in the channel. The
+   * same change twice is one. Needs the grant `attachments.send`.
+   */
+  updateSessionAttachment(change: AttachmentChange): Promise<AttachmentChangeOutcome>;
 }
 export type Emitted =
   | {
@@ -609,6 +614,28 @@ export type AttachmentOutcome =
       readonly state: 'sent' | 'waiting' | 'failed';
     }
   | Refused;
+/** What is not named stays; null takes it away. At least one of `files`, `text` and `presentation` is left. The files stay. */
+export interface AttachmentChange {
+  readonly sessionKey: string;
+  /** One that this plugin has sent in this session. */
+  readonly deliveryId: string;
+  readonly text?: string | null;
+  /** As a whole, with its buttons. Once one was pressed, no other can be. */
+  readonly presentation?: AttachmentPresentation | null;
+}
+export type AttachmentChangeOutcome =
+  | {
+      readonly ok: true;
+      readonly deliveryId: string;
+      readonly entryId: string;
+      /** Counts what became of it: changes, and the press of a button. */
+      readonly revision: number;
+      /** False: it said so already. */
+      readonly changed: boolean;
+      /** Whether the channel shows it. `waiting`: it is asked again. `none`: it cannot change what it has sent. */
+      readonly edits: 'waiting' | 'done' | 'none' | 'failed';
+    }
+  | Refused;
 export interface OutgoingFile extends AttachmentRef {
   /** Its bytes. */
   read(): Promise<Uint8Array>;
@@ -618,6 +645,8 @@ export interface OutgoingDelivery extends CallContext {
   /** Its own: asked again with the same, a channel that has taken it before does nothing and says so with the same receipt. */
   readonly id: string;
   readonly attempt: number;
+  /** Of what it says here. A higher one is newer; 0 as it was made. */
+  readonly revision: number;
   readonly sessionKey: string;
   readonly entryId: string;
   /** Whom it is for, in the words of the channel. */
@@ -625,6 +654,20 @@ export interface OutgoingDelivery extends CallContext {
   readonly text?: string;
   readonly presentation?: Presentation;
   readonly files: readonly OutgoingFile[];
+  /** The button that was pressed, and what the plugin said to it: `presentation` has none any more. */
+  readonly pressed?: {
+    readonly buttonId: string;
+    readonly label: string;
+    readonly text?: string;
+  };
+}
+/**
+ * What a delivery is now, as a whole: what is not named here is not there any more. Asked again with the same revision, a channel
+ * that shows it already does nothing.
+ */
+export interface OutgoingEdit extends OutgoingDelivery {
+  /** What the channel calls it: what `send`, or the last `edit`, gave. */
+  readonly receipt: string;
 }
 export interface DeliveryReceipt {
   /** What the channel calls it, up to 256 characters. */
@@ -633,6 +676,11 @@ export interface DeliveryReceipt {
 export interface Channel extends Contribution<'channel'> {
   /** Takes it and gives a receipt. One that throws or gives none is asked again, later and later. */
   readonly send: (delivery: OutgoingDelivery) => DeliveryReceipt | Promise<DeliveryReceipt>;
+  /**
+   * Shows what it has sent as it is now, and gives the receipt, the same one or another. Asked after `send`, only for the newest
+   * revision, and again like `send`. A channel without it leaves what it has sent as it is.
+   */
+  readonly edit?: (edit: OutgoingEdit) => DeliveryReceipt | Promise<DeliveryReceipt>;
 }
 export interface InboundMessage {
   /** One that this plugin serves. */

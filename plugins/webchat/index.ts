@@ -11,6 +11,8 @@ export default definePluginEntry({
       label: 'Webchat',
       description: 'The page, the terminal and programs',
       send: ({ entryId }) => ({ id: entryId }),
+      // What became of it stands in the transcript, too.
+      edit: ({ entryId }) => ({ id: entryId }),
     });
   },
 });

@@ -82,7 +82,7 @@ const grantedCalls = lateCallNames.flatMap((call) => {
 const lateGrants = [...new Set(grantedCalls.map(({ grant }) => grant))];
 
 /** Arguments with which each call that needs a grant would be done. */
-const goodArguments: Record<GrantedCall, unknown[]> = {
+const goodArguments: Record<GrantedCall, unknown[] | ((api: RuntimeApi) => Promise<unknown[]>)> = {
   'session.state.list': ['box'],
   'session.workflow.enqueueNextTurnInjection': [{ sessionKey: SESSION, text: 'x' }],
   'session.workflow.continueAgent': [{ sessionKey: SESSION, force: true }],
@@ -91,11 +91,20 @@ const goodArguments: Record<GrantedCall, unknown[]> = {
   'session.workflow.scheduleSessionTurn': [{ sessionKey: SESSION, message: 'x', delayMs: 1 }],
   'session.workflow.unscheduleSessionTurnsByTag': [{ sessionKey: SESSION, tag: 'x' }],
   'session.workflow.sendSessionAttachment': [{ sessionKey: SESSION, text: 'x' }],
+  'session.workflow.updateSessionAttachment': async ({ session: { workflow } }) => {
+    const sent = await workflow.sendSessionAttachment({ sessionKey: SESSION, text: 'x' });
+    return [{ sessionKey: SESSION, deliveryId: sent.ok ? sent.deliveryId : 'none-none-none-none-none', text: 'y' }];
+  },
   'channels.receive': [{ channel: 'line', from: 'ada', text: 'x' }],
   'session.workflow.withdrawActionRequired': [{ sessionKey: SESSION }],
   'gateway.emit': [{ name: 'news', data: {} }],
   'agent.events.emitAgentEvent': [{ runId: 'run-run-run-run-run', sessionKey: SESSION, stream: 'one', data: {} }],
 };
+
+async function argumentsOf(place: GrantedCall, api: RuntimeApi): Promise<unknown[]> {
+  const good = goodArguments[place];
+  return typeof good === 'function' ? good(api) : good;
+}
 
 function isRefused(outcome: unknown): boolean {
   const { ok, enqueued, emitted } = (outcome ?? {}) as { ok?: boolean; enqueued?: boolean; emitted?: boolean };
@@ -120,7 +129,7 @@ test('every late call without its grant is refused, naming it and the command th
     const host = await world.open();
     const call = async () => {
       const found = lateCalls(lastApi(world)).find(([each]) => each === place);
-      return (await found?.[1](...goodArguments[place])) as { reason?: string; message?: string } | undefined;
+      return (await found?.[1](...(await argumentsOf(place, lastApi(world))))) as { reason?: string; message?: string } | undefined;
     };
     await host.enable('one', { by, grants: others });
     const refused = await call();
@@ -176,7 +185,8 @@ test('every late call with bad input, and of a load that has ended, gives a valu
   await calls();
   await host.disable('one', { by });
   await calls();
-  for (const [place, input] of Object.entries(goodArguments)) {
+  for (const place of Object.keys(goodArguments) as GrantedCall[]) {
+    const input = await argumentsOf(place, api);
     const outcome = (await lateCalls(api).find(([each]) => each === place)?.[1](...input)) as { reason: string };
     assert.match(outcome.reason, /^not-loaded/, place);
   }
@@ -296,7 +306,9 @@ test('nothing that a tool of a plugin can call changes settings, grants, trust, 
     await world.store.read('plugins.settings', {}),
     await world.store.read('plugins.grants', { pluginId: 'one' }),
     // What it sends is on record: that it did, and nothing else.
-    (await world.store.read('audit.list', { limit: 100 })).filter(({ action }) => action !== 'deliveries.send'),
+    (await world.store.read('audit.list', { limit: 100 })).filter(
+      ({ action }) => !['deliveries.send', 'deliveries.update'].includes(action),
+    ),
     host.get('one')?.granted,
     host.get('one')?.config,
     await world.store.read('jobs.get', { id: idOf('theirs') }),
@@ -304,7 +316,9 @@ test('nothing that a tool of a plugin can call changes settings, grants, trust, 
   await world.store.write('jobs.add', job('theirs', { session: { key: SESSION }, tag: 'x' }));
   const before = await kept();
   for (const [place, call] of lateCalls(api)) {
-    await call(...(goodArguments[place as GrantedCall] ?? [SESSION, 'box', { config: {}, grants: ['policy.tools'] }]));
+    const isGranted = Object.hasOwn(goodArguments, place);
+    const input = isGranted ? await argumentsOf(place as GrantedCall, api) : [SESSION, 'box', { config: {}, grants: ['policy.tools'] }];
+    await call(...input);
   }
   const names = lateCalls(api).map(([place]) => place);
   assert.deepEqual(

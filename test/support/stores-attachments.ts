@@ -1,6 +1,7 @@
 // Every operation on attachments, deliveries and calls for a person, with what each refuses.
 import type { NewAttachment } from '../../packages/gateway/src/store/attachments.ts';
 import type { NewDelivery } from '../../packages/gateway/src/store/deliveries.ts';
+import type { DeliveryChange } from '../../packages/gateway/src/store/delivery-edits.ts';
 import { at, key, type Step } from './stores-turns.ts';
 
 const quotas = { sessionBytes: 100, totalBytes: 200 };
@@ -19,6 +20,11 @@ const delivery = (name: string, more: Partial<NewDelivery> = {}): NewDelivery =>
   ...more,
 });
 const button = { id: 'yes', label: 'Yes', action: { pluginId: 'one', actionId: 'go' } };
+
+/** Of what a plugin has sent. */
+const change = (name: string, what: Pick<DeliveryChange, 'text' | 'presentation'>, more: Partial<DeliveryChange> = {}): Step[] => [
+  ['write', 'deliveries.update', { key, id: idOf(name), pluginId: 'one', at, ...what, ...more }],
+];
 
 export const attachmentScript: readonly Step[] = [
   ['write', 'sessions.create', { key, fields: {}, at }],
@@ -50,12 +56,35 @@ export const attachmentScript: readonly Step[] = [
   ['write', 'deliveries.create', delivery('d3', { files: [file('f4', 'd', 90)] })],
   ['write', 'deliveries.create', delivery('d4', { key: 'agent:main:none' })],
   ['read', 'deliveries.due', { at, limit: 5 }],
-  ['write', 'deliveries.settle', { id: idOf('d1'), attempt: 1, outcome: { reason: 'not now', nextAt: at + 5 }, at }],
+  ['write', 'deliveries.settle', { id: idOf('d1'), revision: 0, attempt: 1, outcome: { reason: 'not now', nextAt: at + 5 }, at }],
   ['read', 'deliveries.due', { at, limit: 5 }],
-  ['write', 'deliveries.settle', { id: idOf('d1'), attempt: 2, outcome: { receipt: 'r1' }, at }],
-  ['write', 'deliveries.settle', { id: idOf('d1'), attempt: 3, outcome: { reason: 'late' }, at }],
+  ['write', 'deliveries.settle', { id: idOf('d1'), revision: 0, attempt: 2, outcome: { receipt: 'r1' }, at }],
+  ['write', 'deliveries.settle', { id: idOf('d1'), revision: 0, attempt: 3, outcome: { reason: 'late' }, at }],
+  ...change('d1', { text: 'Changed', presentation: { title: 'Shall it?', buttons: [button] } }),
+  ...change('d1', { text: 'Changed' }),
+  ...change('d1', { presentation: null }),
+  ['read', 'deliveries.dueEdits', { at, limit: 5 }],
+  ['write', 'deliveries.settleEdit', { id: idOf('d1'), revision: 1, attempt: 1, outcome: { receipt: 'of an older one' }, at }],
+  ['write', 'deliveries.settleEdit', { id: idOf('d1'), revision: 2, attempt: 1, outcome: { reason: 'not now', nextAt: at + 5 }, at }],
+  ['read', 'deliveries.dueEdits', { at, limit: 5 }],
+  ['read', 'deliveries.troubled', {}],
+  ['write', 'deliveries.settleEdit', { id: idOf('d1'), revision: 2, attempt: 6, outcome: { reason: 'never' }, at }],
+  ['read', 'deliveries.troubled', {}],
+  ...change('d1', { text: null }),
+  ['write', 'deliveries.settleEdit', { id: idOf('d1'), revision: 3, attempt: 0, outcome: 'none', at }],
+  ...change('d1', { text: 'x' }, { pluginId: 'two' }),
+  ...change('d1', { text: 'x' }, { key: 'agent:main:none' }),
+  ...change('none', { text: 'x' }),
+  ['read', 'deliveries.own', { key, id: idOf('d1'), pluginId: 'one' }],
+  ['read', 'deliveries.own', { key, id: idOf('d1'), pluginId: 'two' }],
+  ['write', 'deliveries.create', delivery('d6', { text: 'Hello' })],
+  ...change('d6', { text: null }),
+  ...change('d6', { text: 'It went with it' }),
+  ['read', 'deliveries.dueEdits', { at, limit: 5 }],
+  ['write', 'deliveries.settle', { id: idOf('d6'), revision: 1, attempt: 1, outcome: { receipt: 'r6' }, at }],
   ['write', 'deliveries.create', delivery('d5', { presentation: { title: 'Shall it?', buttons: [button] } })],
-  ['write', 'deliveries.settle', { id: idOf('d5'), attempt: 6, outcome: { reason: 'never' }, at }],
+  ['write', 'deliveries.settle', { id: idOf('d5'), revision: 0, attempt: 6, outcome: { reason: 'never' }, at }],
+  ...change('d5', { text: 'x' }),
   ['read', 'deliveries.get', { id: idOf('d5') }],
   ['read', 'deliveries.get', { id: idOf('none') }],
   ['read', 'deliveries.troubled', {}],

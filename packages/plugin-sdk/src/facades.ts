@@ -1,6 +1,6 @@
 // What a plugin can do for as long as it is loaded, in groups. No call throws: one that was not done says why.
 import type { Decision, JsonValue } from '@tenon/protocol';
-import type { AttachmentOutcome, SessionAttachment } from './deliveries.ts';
+import type { AttachmentChange, AttachmentChangeOutcome, AttachmentOutcome, SessionAttachment } from './deliveries.ts';
 import type { ScheduledTurn, ScheduleOutcome, UnscheduleOutcome } from './later.ts';
 import type { Refused } from './values.ts';
 
@@ -102,6 +102,11 @@ export interface SessionWorkflow {
   unscheduleSessionTurnsByTag(which: { readonly sessionKey: string; readonly tag: string }): Promise<UnscheduleOutcome>;
   /** Files, text and buttons to where the session came from. Needs the grant `attachments.send`. */
   sendSessionAttachment(attachment: SessionAttachment): Promise<AttachmentOutcome>;
+  /**
+   * Changes the text and the presentation of what this plugin has sent in the session, where it is shown and in the channel. The
+   * same change twice is one. Needs the grant `attachments.send`.
+   */
+  updateSessionAttachment(change: AttachmentChange): Promise<AttachmentChangeOutcome>;
 }
 
 export type Emitted = { readonly emitted: true; readonly stream: string } | { readonly emitted: false; readonly reason: string };

@@ -35,6 +35,8 @@ export type {
 export { definePluginEntry, type PluginEntry } from './define-plugin.ts';
 export type {
   AttachmentButton,
+  AttachmentChange,
+  AttachmentChangeOutcome,
   AttachmentOutcome,
   AttachmentPresentation,
   Channel,
@@ -42,6 +44,7 @@ export type {
   DeliveryReceipt,
   InboundMessage,
   OutgoingDelivery,
+  OutgoingEdit,
   OutgoingFile,
   ReceiveOutcome,
   SessionAttachment,

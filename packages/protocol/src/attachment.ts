@@ -87,11 +87,47 @@ export const DeliveryPressed = Type.Object(
 );
 export type DeliveryPressed = Static<typeof DeliveryPressed>;
 
+/** The data of an entry of the custom type `delivery_edited`: all that the delivery says from now on. Its files stay. */
+export const DeliveryEdited = Type.Object(
+  {
+    /** The entry of the delivery. */
+    entryId: EntryId,
+    by: OwnerId,
+    byName: DisplayText,
+    revision: Count,
+    text: Type.Optional(Type.String()),
+    presentation: Type.Optional(Presentation),
+  },
+  closed,
+);
+export type DeliveryEdited = Static<typeof DeliveryEdited>;
+
 export const deliveryStates = {
   waiting: 'The channel has not taken it yet; it is tried again at `nextAt`.',
   sent: 'The channel has taken it.',
   failed: 'The channel would not take it, and it is not tried again; `reason` says why.',
 } as const;
+
+export const editStates = {
+  waiting: 'The channel does not show it as it is now; it is asked at `nextAt`, once it has taken the delivery.',
+  done: 'The channel shows it as it is now.',
+  none: 'The channel cannot change what it has sent, or has sent nothing.',
+  failed: 'The channel would not change it, and is not asked again; `reason` says why.',
+} as const;
+
+/** How the channel follows what became of a delivery: a button was pressed, or the plugin has changed it. */
+export const DeliveryEdits = Type.Object(
+  {
+    state: Type.Enum(Object.keys(editStates) as (keyof typeof editStates)[]),
+    /** Of what it is now; each change counts one. */
+    revision: Count,
+    attempts: Count,
+    nextAt: Type.Optional(Timestamp),
+    reason: Type.Optional(Type.String()),
+  },
+  closed,
+);
+export type DeliveryEdits = Static<typeof DeliveryEdits>;
 
 /** How it went: a row of the ledger. */
 export const DeliveryRecord = Type.Object(
@@ -109,6 +145,8 @@ export const DeliveryRecord = Type.Object(
     /** What the channel calls it. */
     receipt: Type.Optional(Type.String()),
     pressed: Type.Optional(Type.Object({ buttonId: ItemName, by: Type.String(), at: Timestamp }, closed)),
+    /** Without it, it is as it was sent. */
+    edits: Type.Optional(DeliveryEdits),
     createdAt: Timestamp,
   },
   closed,

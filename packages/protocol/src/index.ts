@@ -6,9 +6,12 @@ export {
   Delivery,
   DeliveryBlock,
   DeliveryButton,
+  DeliveryEdited,
+  DeliveryEdits,
   DeliveryPressed,
   DeliveryRecord,
   deliveryStates,
+  editStates,
   deliveryTones,
   Presentation,
 } from './attachment.ts';

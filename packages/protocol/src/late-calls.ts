@@ -25,6 +25,10 @@ export const lateCalls = {
     summary: 'Send files, text and buttons to where the session came from.',
     grant: 'attachments.send',
   },
+  'session.workflow.updateSessionAttachment': {
+    summary: 'Change the text and the buttons of what it has sent.',
+    grant: 'attachments.send',
+  },
   'channels.receive': { summary: 'Bring a message of a person in, from a channel of its own.', grant: 'channels.serve' },
   'agent.events.emitAgentEvent': { summary: 'Say something in a stream of its own.', grant: 'events.emit' },
   'gateway.emit': { summary: 'Send an event of its own to clients.', grant: 'events.emit' },

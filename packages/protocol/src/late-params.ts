@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox';
 import { ActionRequired, Presentation } from './attachment.ts';
 import { decisions } from './approval.ts';
 import { limits } from './limits.ts';
-import { SessionKey } from './names.ts';
+import { RandomId, SessionKey } from './names.ts';
 import { CronText, JobMessage, JobName, JobTag, LAST_TIME, TimeZone } from './schedule.ts';
 
 const closed = { additionalProperties: false };
@@ -35,6 +35,11 @@ const Button = Type.Object(
     ...buttonFields,
     action: Type.Union([Type.Object({ ...ownAction.properties, pluginId: Type.Optional(ownAction.properties.pluginId) }, closed), data]),
   },
+  closed,
+);
+
+const OwnPresentation = Type.Object(
+  { ...Presentation.properties, buttons: Type.Optional(Type.Array(Button, { maxItems: limits.deliveryButtons.value })) },
   closed,
 );
 
@@ -84,15 +89,19 @@ export const lateParams = {
         }),
       ),
       text: Type.Optional(Type.String({ maxLength: MAX_TEXT })),
-      presentation: Type.Optional(
-        Type.Object(
-          { ...Presentation.properties, buttons: Type.Optional(Type.Array(Button, { maxItems: limits.deliveryButtons.value })) },
-          closed,
-        ),
-      ),
+      presentation: Type.Optional(OwnPresentation),
       maxBytes: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.attachmentBytes.value })),
       channelHints: Type.Optional(Type.Object({ forceDocumentMime: Type.Optional(NonBlank(255)) }, closed)),
       idempotencyKey: Type.Optional(NonBlank(512)),
+    },
+    closed,
+  ),
+  'session.workflow.updateSessionAttachment': Type.Object(
+    {
+      sessionKey: SessionKey,
+      deliveryId: RandomId,
+      text: Type.Optional(Type.Union([Type.String({ maxLength: MAX_TEXT }), Type.Null()])),
+      presentation: Type.Optional(Type.Union([OwnPresentation, Type.Null()])),
     },
     closed,
   ),

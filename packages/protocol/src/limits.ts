@@ -134,7 +134,12 @@ export const limits = {
   deliveryButtons: { value: 8, unit: 'count', summary: 'Buttons of one presentation.' },
   deliveryBytes: { value: 65_536, unit: 'bytes', summary: 'The text and the presentation of one delivery, as JSON.' },
   deliveryAttempts: { value: 6, unit: 'count', summary: 'How often a channel is asked to take a delivery.' },
-  deliveriesWaiting: { value: 1_000, unit: 'count', summary: 'Deliveries that wait for a channel.' },
+  deliveriesWaiting: {
+    value: 1_000,
+    unit: 'count',
+    summary: 'Deliveries that wait for a channel, and such that wait to be changed there.',
+  },
+  deliveryEdits: { value: 100, unit: 'count', summary: 'How often one delivery is changed.' },
   pendingActions: { value: 32, unit: 'count', summary: 'Calls for a person of one plugin in one session.' },
   pageSize: { value: 200, unit: 'count', summary: 'Rows of one page of a list.' },
 } as const satisfies Record<string, LimitSpec>;

@@ -1083,6 +1083,93 @@ public enum DeliveryButtonStyle: RawRepresentable, Codable, Hashable, Sendable {
     }
 }
 
+public struct DeliveryEdited: Codable, Hashable, Sendable {
+    public let entryId: String
+    public let by: OwnerId
+    public let byName: String
+    public let revision: Int
+    public let text: String?
+    public let presentation: Presentation?
+
+    public init(
+        entryId: String,
+        by: OwnerId,
+        byName: String,
+        revision: Int,
+        text: String? = nil,
+        presentation: Presentation? = nil
+    ) {
+        self.entryId = entryId
+        self.by = by
+        self.byName = byName
+        self.revision = revision
+        self.text = text
+        self.presentation = presentation
+    }
+}
+
+public struct DeliveryEdits: Codable, Hashable, Sendable {
+    public let state: DeliveryEditsState
+    public let revision: Int
+    public let attempts: Int
+    public let nextAt: Int?
+    public let reason: String?
+
+    public init(
+        state: DeliveryEditsState,
+        revision: Int,
+        attempts: Int,
+        nextAt: Int? = nil,
+        reason: String? = nil
+    ) {
+        self.state = state
+        self.revision = revision
+        self.attempts = attempts
+        self.nextAt = nextAt
+        self.reason = reason
+    }
+}
+
+public enum DeliveryEditsState: RawRepresentable, Codable, Hashable, Sendable {
+    case waiting
+    case done
+    case none
+    case failed
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [DeliveryEditsState] = [.waiting, .done, .none, .failed]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "waiting": self = .waiting
+        case "done": self = .done
+        case "none": self = .none
+        case "failed": self = .failed
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .waiting: return "waiting"
+        case .done: return "done"
+        case .none: return "none"
+        case .failed: return "failed"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
 public struct DeliveryPressed: Codable, Hashable, Sendable {
     public let entryId: String
     public let buttonId: ItemName
@@ -1118,6 +1205,7 @@ public struct DeliveryRecord: Codable, Hashable, Sendable {
     public let reason: String?
     public let receipt: String?
     public let pressed: DeliveryRecordPressed?
+    public let edits: DeliveryEdits?
     public let createdAt: Int
 
     public init(
@@ -1133,6 +1221,7 @@ public struct DeliveryRecord: Codable, Hashable, Sendable {
         reason: String? = nil,
         receipt: String? = nil,
         pressed: DeliveryRecordPressed? = nil,
+        edits: DeliveryEdits? = nil,
         createdAt: Int
     ) {
         self.id = id
@@ -1147,6 +1236,7 @@ public struct DeliveryRecord: Codable, Hashable, Sendable {
         self.reason = reason
         self.receipt = receipt
         self.pressed = pressed
+        self.edits = edits
         self.createdAt = createdAt
     }
 }

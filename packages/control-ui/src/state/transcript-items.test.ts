@@ -97,6 +97,12 @@ test('a delivery has its buttons until one is pressed, wherever that was; withou
     [['d1', 'agent:main:a', 'Done']],
   );
   assert.deepEqual(kinds({ entries: [custom('p1', 'delivery_pressed', pressed)] }), ['day', 'custom']);
+  const edited = custom('e1', 'delivery_edited', { entryId: 'd1', by: 'reminders', byName: 'Reminders', revision: 2, text: 'It is ready' });
+  const [, changed] = itemsOf({ entries: [custom('d1', 'delivery', delivery), custom('p1', 'delivery_pressed', pressed), edited] });
+  assert.ok(changed?.kind === 'delivery' && changed.pressed?.label === 'Done', 'what was pressed stays pressed');
+  assert.deepEqual([changed.delivery.text, changed.delivery.presentation, changed.delivery.by], ['It is ready', undefined, 'reminders']);
+  const [, alone] = itemsOf({ entries: [edited] });
+  assert.ok(alone?.kind === 'custom' && alone.text === 'Changed: It is ready');
   const failed = custom('f1', 'delivery_failed', { entryId: 'd1', channel: 'line', reason: 'nobody answers', attempts: 6 });
   const [, line] = itemsOf({ entries: [failed] });
   assert.ok(line?.kind === 'custom' && line.text === 'Not delivered over line: nobody answers');

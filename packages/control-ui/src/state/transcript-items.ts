@@ -4,6 +4,7 @@ import type {
   Approval,
   AssistantMessage,
   Delivery,
+  DeliveryEdited,
   DeliveryPressed,
   Entry,
   EntryOf,
@@ -334,6 +335,7 @@ class Rows {
       this.#push({ kind: 'custom', key: entry.id, at: entry.at, from: said(data.plugin), text: said(data.text) });
     if (entry.customType === 'delivery') this.#delivery(entry, data as unknown as Delivery);
     if (entry.customType === 'delivery_pressed') this.#pressed(entry, data as unknown as DeliveryPressed);
+    if (entry.customType === 'delivery_edited') this.#edited(entry, data as unknown as DeliveryEdited);
     if (entry.customType === 'delivery_failed') {
       const text = `Not delivered over ${said(data.channel)}: ${said(data.reason)}`;
       this.#push({ kind: 'custom', key: entry.id, at: entry.at, from: 'Gateway', text });
@@ -348,6 +350,26 @@ class Rows {
     const sessionKey = this.#sources.chat.key;
     this.#deliveries.set(entry.id, this.#items.length);
     this.#push({ kind: 'delivery', key: entry.id, at: entry.at, sessionKey, entryId: entry.id, delivery });
+  }
+
+  /** What it says now takes the place of what it said; its files and its press stay. */
+  #edited(entry: Entry, { entryId, by, text, presentation }: DeliveryEdited): void {
+    const at = this.#deliveries.get(entryId);
+    if (at === undefined) {
+      const words = [presentation?.title, text].filter((each) => typeof each === 'string' && each !== '').join(': ');
+      this.#push({
+        kind: 'custom',
+        key: entry.id,
+        at: entry.at,
+        from: String(by),
+        text: `Changed: ${words}`,
+      });
+      return;
+    }
+    const item = this.#items[at] as DeliveryItem;
+    const { text: _text, presentation: _presentation, ...kept } = item.delivery;
+    const delivery = { ...kept, ...(text === undefined ? {} : { text }), ...(presentation === undefined ? {} : { presentation }) };
+    this.#items[at] = { ...item, delivery };
   }
 
   #pressed(entry: Entry, pressed: DeliveryPressed): void {

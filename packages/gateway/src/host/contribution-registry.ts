@@ -141,7 +141,7 @@ const handlersOf: Readonly<Record<ContributionKind, readonly string[]>> = {
   gatewayMethod: ['handler'],
   gatewayEvent: [],
   interactiveHandler: ['handler'],
-  channel: ['send'],
+  channel: ['send', 'edit?'],
   httpRoute: ['handler'],
   service: ['start', 'stop?'],
   startupCheck: ['check'],

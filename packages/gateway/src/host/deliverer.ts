@@ -1,25 +1,26 @@
 // Carries deliveries to their channels. A delivery is durable before its channel hears of it; one that the channel does not
 // take is tried again, later and later, a bounded number of times, also after a restart, and then has failed on record. Each
-// attempt carries the id of the delivery, so that a channel can tell that it has taken it before.
-import { type Delivery, type DeliveryRecord, limits, matches } from '@tenon/protocol';
-import type { OutgoingDelivery } from '@tenon/plugin-sdk';
-import { Type } from 'typebox';
+// attempt carries the id of the delivery, so that a channel can tell that it has taken it before. What becomes of a delivery
+// follows it in the same way: after it, the newest state as a whole.
+import { type DeliveryRecord, limits } from '@tenon/protocol';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import { faultpoint } from '../kernel/fault.ts';
 import { createLanes } from '../kernel/lane.ts';
 import type { Log } from '../kernel/log.ts';
 import type { AttachmentFiles } from '../store/attachment-files.ts';
 import type { Store } from '../store/store.ts';
-import { AGENT } from '../store/deliveries.ts';
-import { placed, type PluginCaller } from './call-plugin.ts';
-import type { ContributionRegistry, RegisteredItem } from './contribution-registry.ts';
+import { AGENT, type WaitingDelivery } from '../store/deliveries.ts';
+import { createAskChannel, type Taken } from './ask-channel.ts';
+import type { PluginCaller } from './call-plugin.ts';
+import type { ContributionRegistry } from './contribution-registry.ts';
 import { gateSending, type SendingHooks, tellSent } from './message-hooks.ts';
-import { copyPlain } from './plain-data.ts';
 import { splitText } from './split-text.ts';
 
 export interface Deliverer {
   /** Asks the channel, unless it is asked already or has it; gives how it stands then. Contract: does not throw. */
   attempt(record: DeliveryRecord): Promise<DeliveryRecord>;
+  /** Asks the channel to show what became of it, if that is wished for; gives how it stands then. Contract: does not throw. */
+  edit(record: DeliveryRecord): Promise<DeliveryRecord>;
   /** Goes on with what waits. Contract: does not throw. */
   resume(): Promise<void>;
   close(): void;
@@ -35,22 +36,21 @@ interface Deps {
   readonly hooks?: SendingHooks;
 }
 
-/** `isFinal`: it is not tried again. */
-type Taken = { readonly receipt: string } | { readonly reason: string; readonly isFinal?: true };
-
 /** Before the second attempt, the third, and so on. */
 const PAUSES_MS = [5_000, 30_000, 120_000, 600_000, 3_600_000] as const;
 const AT_ONCE = 50;
 const MAX_REASON = 512;
 const MOST_PARTED = 1_000;
 const LONGEST_WAIT_MS = 60_000;
-const Receipt = Type.Object({ id: Type.String({ minLength: 1, maxLength: 256 }) }, { additionalProperties: false });
 
 export function createDeliverer({ store, files, clock, log, registry, caller, hooks }: Deps): Deliverer {
   /** By the id of the delivery: the receipts of its parts. */
   const partsTaken = new Map<string, string[]>();
+  const askChannel = createAskChannel({ store, files, caller });
   const lanes = createLanes();
   const underWay = new Map<string, Promise<DeliveryRecord>>();
+  /** By the id of the delivery: those that have not begun, and so will see the newest state. */
+  const editsQueued = new Map<string, Promise<DeliveryRecord>>();
   let timer: Timer | undefined;
   /** The wall clock's time for which the timer was set. */
   let armedFor = Number.POSITIVE_INFINITY;
@@ -65,6 +65,27 @@ export function createDeliverer({ store, files, clock, log, registry, caller, ho
     return work;
   }
 
+  function edit(record: DeliveryRecord): Promise<DeliveryRecord> {
+    const { id, channel } = record;
+    const queued = editsQueued.get(id);
+    if (queued) return queued;
+    const work = lanes.run(channel, async () => {
+      await Promise.resolve();
+      editsQueued.delete(id);
+      return tryEdit(record);
+    });
+    editsQueued.set(id, work);
+    return work;
+  }
+
+  /** After a failed attempt of this number. */
+  function outcomeOf(taken: Taken, number: number): { receipt: string } | { reason: string; nextAt?: number } {
+    if ('receipt' in taken) return taken;
+    const pause = PAUSES_MS[number - 1];
+    const isLast = number >= limits.deliveryAttempts.value || pause === undefined || 'isFinal' in taken;
+    return { reason: taken.reason.slice(0, MAX_REASON), ...(isLast ? {} : { nextAt: clock.now() + pause }) };
+  }
+
   async function tryOnce(given: DeliveryRecord): Promise<DeliveryRecord> {
     const { id } = given;
     try {
@@ -73,23 +94,22 @@ export function createDeliverer({ store, files, clock, log, registry, caller, ho
       if (found?.record.state !== 'waiting' || (found.record.nextAt ?? 0) > clock.now()) return found?.record ?? given;
       const { record, delivery } = found;
       const number = record.attempts + 1;
-      const taken = await ask(record, delivery, number);
+      const taken = await ask(found, number);
       if ('receipt' in taken) faultpoint('delivery.taken');
-      const pause = PAUSES_MS[number - 1];
-      const isLast = number >= limits.deliveryAttempts.value || pause === undefined || 'isFinal' in taken;
-      const outcome =
-        'receipt' in taken ? taken : { reason: taken.reason.slice(0, MAX_REASON), ...(isLast ? {} : { nextAt: clock.now() + pause }) };
-      const settled = await store.write('deliveries.settle', { id, attempt: number, outcome, at: clock.now() });
+      const outcome = outcomeOf(taken, number);
+      const revision = record.edits?.revision ?? 0;
+      const settled = await store.write('deliveries.settle', { id, revision, attempt: number, outcome, at: clock.now() });
       faultpoint('delivery.settled');
       if (settled.record?.state !== 'waiting') partsTaken.delete(id);
       if (settled.record) tellSent(hooks, settled.record, delivery);
-      if ('reason' in taken) {
-        log.warn(
-          { delivery: id, channel: record.channel, attempt: number, reason: taken.reason, isLast },
-          'a channel did not take a delivery',
-        );
-        if (!isLast) arm(clock.now() + pause);
+      if ('reason' in outcome) {
+        const { reason, nextAt } = outcome;
+        const about = { delivery: id, channel: record.channel, attempt: number, reason, isLast: nextAt === undefined };
+        log.warn(about, 'a channel did not take a delivery');
+        if (nextAt !== undefined) arm(nextAt);
       }
+      // It was changed while the channel was asked.
+      if (settled.record?.state === 'sent' && settled.record.edits?.state === 'waiting') void edit(settled.record);
       return settled.record ?? record;
     } catch (error) {
       if (!isClosed) log.error({ error, delivery: id }, 'cannot put on record how a delivery went');
@@ -97,7 +117,52 @@ export function createDeliverer({ store, files, clock, log, registry, caller, ho
     }
   }
 
-  async function ask(record: DeliveryRecord, delivery: Delivery, number: number): Promise<Taken> {
+  async function tryEdit(given: DeliveryRecord): Promise<DeliveryRecord> {
+    const { id } = given;
+    try {
+      const { found } = await store.read('deliveries.get', { id });
+      const { edits, state } = found?.record ?? {};
+      if (!found || state !== 'sent' || edits?.state !== 'waiting' || (edits.nextAt ?? 0) > clock.now()) return found?.record ?? given;
+      const { channel } = found.record;
+      const number = edits.attempts + 1;
+      const shown = await askToShow(found, number);
+      if (shown !== 'none' && 'receipt' in shown) faultpoint('delivery.edited');
+      const outcome = shown === 'none' ? shown : outcomeOf(shown, number);
+      const attempt = shown === 'none' ? edits.attempts : number;
+      const { record } = await store.write('deliveries.settleEdit', { id, revision: edits.revision, attempt, outcome, at: clock.now() });
+      if (outcome !== 'none' && 'reason' in outcome) {
+        const { reason, nextAt } = outcome;
+        const about = { delivery: id, channel, attempt, revision: edits.revision, reason, isLast: nextAt === undefined };
+        log.warn(about, 'a channel did not show what became of a delivery');
+        if (nextAt !== undefined) arm(nextAt);
+      }
+      // Whoever changed it while the channel was asked asks for it, too; a press does not wait for that.
+      if (record?.edits?.state === 'waiting' && record.edits.revision > edits.revision) void edit(record);
+      return record ?? given;
+    } catch (error) {
+      if (!isClosed) log.error({ error, delivery: id }, 'cannot put on record how the change of a delivery went');
+      return given;
+    }
+  }
+
+  async function askToShow({ record, delivery, pressed }: WaitingDelivery, attempt: number): Promise<Taken | 'none'> {
+    const { id, channel, receipt = '' } = record;
+    const registered = registry.findAny('channel', channel);
+    if (!registered) return { reason: `no plugin serves the channel ${channel}` };
+    if (!registered.item.edit) return 'none';
+    const { text, presentation, attachments } = delivery;
+    const most = registered.item.limits?.textChars;
+    if (most !== undefined && (text?.length ?? 0) > most)
+      return { reason: `the channel ${channel} takes ${most} characters of text`, isFinal: true };
+    return askChannel(record, registered, {
+      ...{ id, attempt, receipt, files: attachments },
+      ...(text === undefined ? {} : { text }),
+      ...(presentation === undefined ? {} : { presentation }),
+      ...(pressed === undefined ? {} : { pressed }),
+    });
+  }
+
+  async function ask({ record, delivery, pressed }: WaitingDelivery, number: number): Promise<Taken> {
     const { id, channel, sessionKey, to, by } = record;
     const registered = registry.findAny('channel', channel);
     if (!registered) return { reason: `no plugin serves the channel ${channel}` };
@@ -115,11 +180,13 @@ export function createDeliverer({ store, files, clock, log, registry, caller, ho
       const known = partsTaken.get(id)?.[index];
       if (known !== undefined) continue;
       const isLast = index === parts.length - 1;
-      const taken = await askOne(record, registered, {
+      faultpoint('delivery.asking');
+      const taken = await askChannel(record, registered, {
         id: index === 0 ? id : `${id}.${index + 1}`,
         attempt: number,
         ...(part === '' ? {} : { text: part }),
         ...(isLast && presentation !== undefined ? { presentation } : {}),
+        ...(isLast && pressed !== undefined ? { pressed } : {}),
         files: isLast ? attachments : [],
       });
       if (!('receipt' in taken)) return taken;
@@ -137,48 +204,6 @@ export function createDeliverer({ store, files, clock, log, registry, caller, ho
     if (partsTaken.size > MOST_PARTED) partsTaken.delete(partsTaken.keys().next().value as string);
   }
 
-  async function askOne(
-    { sessionKey, entryId, to, channel }: DeliveryRecord,
-    { plugin, item }: RegisteredItem<'channel'>,
-    {
-      files: sent,
-      presentation,
-      ...said
-    }: Pick<OutgoingDelivery, 'id' | 'attempt' | 'text'> & Pick<Delivery, 'presentation'> & { files: Delivery['attachments'] },
-  ): Promise<Taken> {
-    const outgoing = {
-      ...said,
-      sessionKey,
-      entryId,
-      to,
-      ...(presentation === undefined ? {} : { presentation: structuredClone(presentation) }),
-    };
-    faultpoint('delivery.asking');
-    const answer = await caller.call(
-      placed(plugin, 'channel', item),
-      (given: Omit<OutgoingDelivery, 'signal' | 'files'>, own) =>
-        item.send({
-          ...given,
-          files: sent.map((file) => ({ ...file, read: () => readFile(file.handle) })),
-          get signal() {
-            return own.signal;
-          },
-        }),
-      outgoing,
-      acceptReceipt,
-      undefined,
-      { sessionKey },
-    );
-    return answer.ok ? { receipt: answer.value } : { reason: `the channel ${channel} ${inWords[answer.kind]}: ${answer.message}` };
-  }
-
-  async function readFile(handle: string): Promise<Uint8Array> {
-    const { attachment } = await store.read('attachments.get', { handle });
-    const content = await files.read(attachment);
-    if (!content) throw new Error(`the file of attachment "${handle}" is not in this home folder`);
-    return new Uint8Array(content);
-  }
-
   /** Looks again at this time, or before. */
   function arm(at: number): void {
     if (isClosed || armedFor <= at) return;
@@ -194,10 +219,11 @@ export function createDeliverer({ store, files, clock, log, registry, caller, ho
   async function resume(): Promise<void> {
     try {
       const { due, nextAt } = await store.read('deliveries.due', { at: clock.now(), limit: AT_ONCE });
-      await Promise.all(due.map(({ record }) => attempt(record)));
+      const edits = await store.read('deliveries.dueEdits', { at: clock.now(), limit: AT_ONCE });
+      await Promise.all([...due.map(({ record }) => attempt(record)), ...edits.due.map(edit)]);
       if (isClosed) return;
-      if (due.length === AT_ONCE) arm(clock.now());
-      else if (nextAt !== undefined) arm(nextAt);
+      if (due.length === AT_ONCE || edits.due.length === AT_ONCE) arm(clock.now());
+      for (const next of [nextAt, edits.nextAt]) if (next !== undefined) arm(next);
     } catch (error) {
       if (isClosed) return;
       log.error({ error }, 'cannot go on with deliveries that wait');
@@ -207,24 +233,11 @@ export function createDeliverer({ store, files, clock, log, registry, caller, ho
 
   return {
     attempt,
+    edit,
     resume,
     close() {
       isClosed = true;
       timer?.cancel();
     },
   };
-}
-
-const inWords = {
-  threw: 'failed',
-  'timed-out': 'took too long',
-  'wrong-shape': 'gave no receipt',
-  dropped: 'was not asked',
-  aborted: 'was not asked',
-} as const;
-
-function acceptReceipt(raw: unknown): { readonly value: string } | { readonly wrong: string } {
-  const copied = copyPlain(raw);
-  if ('wrong' in copied) return copied;
-  return matches(Receipt, copied.value) ? { value: copied.value.id } : { wrong: 'it is not {id}' };
 }

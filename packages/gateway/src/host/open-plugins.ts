@@ -32,6 +32,7 @@ import { runStartupChecks } from './startup-checks.ts';
 
 /** A turn has ended. */
 const isEnd = ({ event, payload }: StoredEvent) => event === 'chat' && payload.includes('"kind":"ended"');
+const isPress = ({ event, payload }: StoredEvent) => event === 'chat' && payload.includes('"customType":"delivery_pressed"');
 const MAX_FORGET_STEPS = 10_000;
 const MAX_OWNERS = 4_096;
 const DEFAULT_SESSION = `agent:${DEFAULT_AGENT_ID}:main`;
@@ -440,8 +441,8 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     check: () => runStartupChecks(registry, caller),
     committed(batch) {
       ends.committed(batch);
-      // What the agent has said may wait for a channel.
-      if (batch.some(isEnd)) void deliverer.resume();
+      // What the agent has said, or what was pressed, may wait for a channel.
+      if (batch.some(isEnd) || batch.some(isPress)) void deliverer.resume();
     },
     settled: ends.settled,
     close: () => {

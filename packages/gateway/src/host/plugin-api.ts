@@ -18,6 +18,7 @@ import type { PluginLoad } from './plugin-load.ts';
 import { takeJson } from './plugin-json.ts';
 import { createRequestApproval, type QuestionDeps } from './plugin-questions.ts';
 import { createPluginSchedules, type TurnSchedules } from './plugin-schedules.ts';
+import { createUpdateAttachment } from './update-attachment.ts';
 import { createSendAttachment, type SendDeps } from './send-attachment.ts';
 import { createSecrets, type SecretDeps } from './plugin-secrets.ts';
 import { createReceive, type ReceiveDeps } from './receive-message.ts';
@@ -219,6 +220,7 @@ export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): Runtime
         continueAgent,
         ...createActionCalls(load, deps, () => (isTooMuch() ? refuse('limit', TOO_MUCH) : undefined)),
         sendSessionAttachment: createSendAttachment(load, deps),
+        updateSessionAttachment: createUpdateAttachment(load, deps),
         requestApproval: createRequestApproval(load, deps),
         ...createPluginSchedules(load, deps),
       },

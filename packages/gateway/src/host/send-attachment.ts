@@ -150,7 +150,7 @@ export function createSendAttachment(load: PluginLoad, deps: SendDeps): (given: 
 }
 
 /** A plugin offers what is its own; what another one does is not its to offer. */
-function ownButtons(
+export function ownButtons(
   given: NonNullable<NonNullable<Given['presentation']>['buttons']>,
   plugin: string,
   registry: ContributionRegistry,
@@ -176,7 +176,11 @@ function ownButtons(
   return buttons;
 }
 
-function beyondChannel({ key, item }: RegisteredItem<'channel'>, { text, files }: Given, buttons: number): string | undefined {
+export function beyondChannel(
+  { key, item }: RegisteredItem<'channel'>,
+  { text, files }: Pick<Given, 'text' | 'files'>,
+  buttons: number,
+): string | undefined {
   const { textChars, files: mostFiles, buttons: mostButtons } = item.limits ?? {};
   if (textChars !== undefined && (text?.length ?? 0) > textChars) return `the channel ${key} takes ${textChars} characters of text`;
   if (mostFiles !== undefined && (files?.length ?? 0) > mostFiles) return `the channel ${key} takes ${mostFiles} files`;

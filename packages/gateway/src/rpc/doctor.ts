@@ -70,10 +70,14 @@ const storeChecks: Readonly<Record<string, StoreCheck>> = {
   deliveries: async (store) => {
     const { troubled } = await store.read('deliveries.troubled', {});
     if (troubled.length === 0) return [ok('deliveries', 'none is in trouble')];
-    return troubled.map(({ channel, state, count, reason }) => ({
+    const words = (state: string, isEdit = false) => {
+      if (isEdit) return state === 'failed' ? 'were sent, and could not be changed' : 'were sent, and wait to be changed';
+      return state === 'failed' ? 'could not be sent' : 'wait to be sent again';
+    };
+    return troubled.map(({ channel, state, count, reason, isEdit }) => ({
       check: 'deliveries',
       severity: 'warning' as const,
-      message: visible(`${count} ${state === 'failed' ? 'could not be sent' : 'wait to be sent again'} over ${channel}: ${reason}`),
+      message: visible(`${count} ${words(state, isEdit)} over ${channel}: ${reason}`),
       remedy: 'tenon call deliveries.list shows each; look at the plugin that serves the channel',
     }));
   },

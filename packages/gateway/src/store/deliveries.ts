@@ -9,7 +9,7 @@ import { deliveryOf, type RunOrigin } from './run-origin.ts';
 import type { RunRow } from './run-row.ts';
 import { requireSession, type SessionRow } from './session-row.ts';
 import { all, change, type Dialect, one, type Operation, refuse, type Row, sql } from './sql.ts';
-import type { Delivery, DeliveryButton, DeliveryRecord, EntryDraft } from '@tenon/protocol';
+import type { Delivery, DeliveryButton, DeliveryEdits, DeliveryRecord, EntryDraft } from '@tenon/protocol';
 
 /** The limit `deliveriesWaiting` of the protocol: the writer's thread does without its schemas. */
 const DELIVERIES_WAITING = 1_000;
@@ -115,10 +115,15 @@ export function* deliverAnswer(session: SessionRow, run: RunRow, at: number): Op
 /** Who sends what the agent says. */
 export const AGENT = 'agent';
 
-/** What an entry says, for a channel. */
-function deliveryIn(row: Row): Delivery {
+/** What it says now, for a channel. */
+export function deliveryIn(row: Row): Delivery {
   const body = row.body as string;
-  if (row.plugin_id !== AGENT) return (JSON.parse(body) as { data: Delivery }).data;
+  if (row.plugin_id !== AGENT) {
+    const { data } = JSON.parse(body) as { data: Delivery };
+    if (row.shown === null) return data;
+    const { text: _text, presentation: _presentation, ...kept } = data;
+    return { ...kept, ...(JSON.parse(row.shown as string) as Pick<Delivery, 'text' | 'presentation'>) };
+  }
   return { channel: row.channel as string, by: AGENT, byName: 'Agent', text: textIn(body), attachments: [] };
 }
 
@@ -129,7 +134,20 @@ function textIn(body: string): string {
 
 export interface WaitingDelivery {
   readonly record: DeliveryRecord;
+  /** As it is now. */
   readonly delivery: Delivery;
+  readonly pressed?: { readonly buttonId: string; readonly label: string; readonly text?: string };
+}
+
+export function toWaiting(row: Row): WaitingDelivery {
+  const record = toRecord(row);
+  const buttonId = record.pressed?.buttonId;
+  if (buttonId === undefined) return { record, delivery: deliveryIn(row) };
+  const said =
+    row.pressed_said === null
+      ? { label: labelOf(JSON.parse(row.buttons as string) as DeliveryButton[], buttonId) }
+      : (JSON.parse(row.pressed_said as string) as { label: string; text?: string });
+  return { record, delivery: deliveryIn(row), pressed: { buttonId, ...said } };
 }
 
 /** Those that are due, oldest first, with what they carry. */
@@ -141,7 +159,7 @@ export function* dueDeliveries(args: { at: number; limit: number }): Operation<{
   const next = yield* one<{ at: number | null }>(sql`
     select min(next_at) as at from deliveries where state = 'waiting' and next_at > ${args.at}`);
   return {
-    due: rows.map((row) => ({ record: toRecord(row), delivery: deliveryIn(row) })),
+    due: rows.map(toWaiting),
     ...(next?.at == null ? {} : { nextAt: next.at }),
   };
 }
@@ -152,16 +170,22 @@ export function* getDelivery(args: { id: string }): Operation<{ found?: WaitingD
     select deliveries.*, entries.body as body from deliveries
     join entries on entries.session_id = deliveries.session_id and entries.id = deliveries.entry_id
     where deliveries.id = ${args.id}`);
-  return row ? { found: { record: toRecord(row), delivery: deliveryIn(row) } } : {};
+  return row ? { found: toWaiting(row) } : {};
+}
+
+export interface AttemptOutcome {
+  readonly id: string;
+  /** Of what the channel was asked to take. */
+  readonly revision: number;
+  readonly attempt: number;
+  readonly outcome: { readonly receipt: string } | { readonly reason: string; readonly nextAt?: number };
+  readonly at: number;
 }
 
 /** How an attempt went. One that is settled already stays as it is. */
-export function* settleDelivery(
-  args: { id: string; attempt: number; outcome: { receipt: string } | { reason: string; nextAt?: number }; at: number },
-  dialect: Dialect,
-): Operation<{ record?: DeliveryRecord }> {
-  const { id, attempt, outcome, at } = args;
-  const row =
+export function* settleDelivery(args: AttemptOutcome, dialect: Dialect): Operation<{ record?: DeliveryRecord }> {
+  const { id, revision, attempt, outcome, at } = args;
+  let row =
     'receipt' in outcome
       ? yield* one(sql`
           update deliveries set state = 'sent', attempts = ${attempt}, next_at = null, reason = null, receipt = ${outcome.receipt}
@@ -170,6 +194,10 @@ export function* settleDelivery(
           update deliveries set state = ${outcome.nextAt === undefined ? 'failed' : 'waiting'}, attempts = ${attempt},
             next_at = ${outcome.nextAt ?? null}, reason = ${outcome.reason}
           where id = ${id} and state = 'waiting' returning *`);
+  // What it became meanwhile went with it, or there is nothing to change; otherwise the channel is asked next.
+  if (row?.edit_state === 'waiting' && (row.state === 'failed' || (row.state === 'sent' && (row.revision as number) <= revision)))
+    row = yield* one(sql`
+      update deliveries set edit_state = ${row.state === 'failed' ? 'none' : 'done'}, edit_next_at = null where id = ${id} returning *`);
   if (row?.state === 'failed') {
     const details = { channel: row.channel as string, reason: row.reason as string, attempts: attempt };
     yield* appendAudit({ actor: 'gateway', action: 'deliveries.failed', target: id, details, at }, dialect);
@@ -194,12 +222,21 @@ export function* listDeliveries(args: {
   return { deliveries: page.map(toRecord), ...(rows.length > args.limit ? { nextCursor: String(page.at(-1)?.ord) } : {}) };
 }
 
-/** Those that a channel has not taken: of each channel how many, and why the latest. */
-export function* countTroubled(_: object): Operation<{ troubled: { channel: string; state: string; count: number; reason: string }[] }> {
+export interface Trouble {
+  readonly channel: string;
+  readonly state: string;
+  readonly count: number;
+  readonly reason: string;
+  /** It was sent, and the channel does not show what became of it. */
+  readonly isEdit?: true;
+}
+
+/** Those that a channel has not taken, or not changed: of each channel how many, and why the latest. */
+export function* countTroubled(_: object): Operation<{ troubled: Trouble[] }> {
   const rows = yield* all(sql`
     select channel, state, count(*) as n, max(ord) as latest from deliveries
     where state = 'failed' or (state = 'waiting' and attempts > 0) group by channel, state order by channel, state`);
-  const troubled = [];
+  const troubled: Trouble[] = [];
   for (const row of rows) {
     const latest = yield* one(sql`select reason from deliveries where ord = ${row.latest as number}`);
     troubled.push({
@@ -208,6 +245,14 @@ export function* countTroubled(_: object): Operation<{ troubled: { channel: stri
       count: row.n as number,
       reason: (latest?.reason as string | null | undefined) ?? '',
     });
+  }
+  const edits = yield* all(sql`
+    select channel, edit_state, count(*) as n, max(ord) as latest from deliveries
+    where edit_state = 'failed' or (edit_state = 'waiting' and edit_attempts > 0) group by channel, edit_state order by channel, edit_state`);
+  for (const { channel, edit_state: state, n, latest } of edits) {
+    const row = yield* one(sql`select edit_reason from deliveries where ord = ${latest as number}`);
+    const reason = (row?.edit_reason as string | null | undefined) ?? '';
+    troubled.push({ channel: channel as string, state: state as string, count: n as number, reason, isEdit: true });
   }
   return { troubled };
 }
@@ -258,8 +303,12 @@ export function* pressIn(session: SessionRow, press: Press, at: number, dialect:
   const lock = dialect === 'sqlite' ? sql`` : sql`for update`;
   const row = yield* one(sql`select * from deliveries where session_id = ${session.session_id} and entry_id = ${entryId} ${lock}`);
   const { pluginId, button } = openButton(row, entryId, buttonId);
+  const shown = { label: button.label, ...(text === undefined ? {} : { text }) };
+  const isLost = row?.state === 'failed';
+  // Its channel still shows the buttons: that it is told of the press is wished for in the same commit.
   yield* change(sql`
-    update deliveries set pressed_button = ${buttonId}, pressed_by = ${by}, pressed_at = ${at}
+    update deliveries set pressed_button = ${buttonId}, pressed_by = ${by}, pressed_at = ${at}, pressed_said = ${JSON.stringify(shown)},
+      revision = revision + 1, edit_state = ${isLost ? 'none' : 'waiting'}, edit_attempts = 0, edit_next_at = ${isLost ? null : at}, edit_reason = null
     where session_id = ${session.session_id} and entry_id = ${entryId}`);
   const data = { entryId, buttonId, label: button.label, pluginId, ...(text === undefined ? {} : { text }) };
   yield* appendAudit(
@@ -289,10 +338,11 @@ export function* sweepDeliveries(before: number): Operation<number> {
   return yield* change(sql`
     delete from deliveries where ord in (
       select ord from deliveries where created_at < ${before} and state <> 'waiting' and (buttons = '[]' or pressed_button is not null)
+        and (edit_state is null or edit_state <> 'waiting')
       order by created_at limit ${STEP})`);
 }
 
-function toRecord(row: Row): DeliveryRecord {
+export function toRecord(row: Row): DeliveryRecord {
   return {
     id: row.id as string,
     sessionKey: row.session_key as string,
@@ -308,6 +358,17 @@ function toRecord(row: Row): DeliveryRecord {
     ...(row.pressed_button === null
       ? {}
       : { pressed: { buttonId: row.pressed_button as string, by: row.pressed_by as string, at: row.pressed_at as number } }),
+    ...(row.edit_state === null ? {} : { edits: toEdits(row) }),
     createdAt: row.created_at as number,
+  };
+}
+
+function toEdits(row: Row): DeliveryEdits {
+  return {
+    state: row.edit_state as DeliveryEdits['state'],
+    revision: row.revision as number,
+    attempts: row.edit_attempts as number,
+    ...(row.edit_next_at === null ? {} : { nextAt: row.edit_next_at as number }),
+    ...(row.edit_reason === null ? {} : { reason: row.edit_reason as string }),
   };
 }

@@ -184,6 +184,20 @@ const migrations: readonly Migration[] = [
       `alter table plugin_settings add column held text`,
     ],
   },
+  {
+    name: 'edits of deliveries',
+    statements: [
+      // shown: what it says now, as JSON; null: as its entry says. pressed_said: what stands with the press. edit_*: how its channel follows.
+      `alter table deliveries add column revision integer not null default 0`,
+      `alter table deliveries add column shown text`,
+      `alter table deliveries add column pressed_said text`,
+      `alter table deliveries add column edit_state text`,
+      `alter table deliveries add column edit_attempts integer not null default 0`,
+      `alter table deliveries add column edit_next_at bigint`,
+      `alter table deliveries add column edit_reason text`,
+      `create index deliveries_editing on deliveries (edit_next_at) where edit_state = 'waiting'`,
+    ],
+  },
 ];
 
 export const schemaVersion = migrations.length;

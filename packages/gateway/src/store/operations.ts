@@ -58,6 +58,7 @@ import {
   routeOf,
   settleDelivery,
 } from './deliveries.ts';
+import { dueEdits, ownDelivery, settleEdit, updateDelivery } from './delivery-edits.ts';
 import { appendEntry, moveLeaf } from './entries.ts';
 import { forkSession, importEntries } from './entry-copies.ts';
 import { exportEntries, getEntry, lastAnswerOf, readPath, readTree } from './entry-reads.ts';
@@ -156,6 +157,8 @@ export const writes = {
   'deliveries.create': createDelivery,
   'deliveries.settle': settleDelivery,
   'deliveries.press': recordPress,
+  'deliveries.update': updateDelivery,
+  'deliveries.settleEdit': settleEdit,
   'actions.require': requireAction,
   'actions.withdraw': withdrawActions,
   'actions.dismiss': dismissAction,
@@ -211,6 +214,8 @@ export const reads = {
   'deliveries.due': dueDeliveries,
   'deliveries.troubled': countTroubled,
   'deliveries.get': getDelivery,
+  'deliveries.own': ownDelivery,
+  'deliveries.dueEdits': dueEdits,
   'deliveries.button': findButton,
   'routes.get': routeOf,
   'actions.pending': listActions,

@@ -1,5 +1,5 @@
 // What plugins hand over, in a terminal: the words, where each file can be had, and the buttons that nobody has pressed yet.
-import { Delivery, DeliveryPressed, type Entry, matches } from '@tenon/protocol';
+import { Delivery, DeliveryEdited, DeliveryPressed, type Entry, matches } from '@tenon/protocol';
 import { shownParts } from '@tenon/protocol/ui';
 import { bytes } from '../amounts.ts';
 import { blockLines, type OpenDelivery } from './plugin-view.ts';
@@ -17,8 +17,17 @@ export function pressIn(entry: Entry): DeliveryPressed | undefined {
   return matches(DeliveryPressed, entry.data) ? entry.data : undefined;
 }
 
+export function editIn(entry: Entry): DeliveryEdited | undefined {
+  if (entry.type !== 'custom' || entry.customType !== 'delivery_edited') return undefined;
+  return matches(DeliveryEdited, entry.data) ? entry.data : undefined;
+}
+
 /** Everything but the buttons. */
-export function deliveryText({ text, presentation, attachments }: Delivery): string {
+export function deliveryText({
+  text,
+  presentation,
+  attachments = [],
+}: Pick<Delivery, 'text' | 'presentation'> & Partial<Delivery>): string {
   const { title, blocks = [] } = presentation ?? {};
   const shown = shownParts(blocks).flatMap((block) => blockLines(block, () => ''));
   const files = attachments.map(
@@ -39,6 +48,17 @@ export interface OpenDeliveries {
 export function createOpenDeliveries(most = 50): OpenDeliveries {
   const open = new Map<string, OpenDelivery>();
   const pressed = new Set<string>();
+
+  /** Whether what can be pressed is otherwise now. */
+  function offer(entryId: string, pluginId: string, presentation: Delivery['presentation']): boolean {
+    const { buttons = [], title = '' } = presentation ?? {};
+    if (pressed.has(entryId)) return false;
+    if (buttons.length === 0) return open.delete(entryId);
+    open.set(entryId, { entryId, pluginId, title, buttons: buttons.map(({ id, label }) => ({ id, label })) });
+    if (open.size > most) open.delete(open.keys().next().value as string);
+    return true;
+  }
+
   return {
     take(entry) {
       const press = pressIn(entry);
@@ -47,13 +67,11 @@ export function createOpenDeliveries(most = 50): OpenDeliveries {
         if (pressed.size > most * 10) pressed.delete(pressed.values().next().value as string);
         return open.delete(press.entryId);
       }
+      const edit = editIn(entry);
+      if (edit) return offer(edit.entryId, edit.by, edit.presentation);
       const delivery = deliveryIn(entry);
-      const buttons = delivery?.presentation?.buttons ?? [];
-      if (!delivery || buttons.length === 0 || open.has(entry.id) || pressed.has(entry.id)) return false;
-      const title = delivery.presentation?.title ?? '';
-      open.set(entry.id, { entryId: entry.id, pluginId: delivery.by, title, buttons: buttons.map(({ id, label }) => ({ id, label })) });
-      if (open.size > most) open.delete(open.keys().next().value as string);
-      return true;
+      if (!delivery || open.has(entry.id)) return false;
+      return offer(entry.id, delivery.by, delivery.presentation);
     },
     settle(entryId) {
       pressed.add(entryId);

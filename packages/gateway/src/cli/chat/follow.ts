@@ -11,7 +11,7 @@ import {
   type UserMessage,
 } from '@tenon/protocol';
 import { subjectOf, type Card } from './card.ts';
-import { deliveryIn, deliveryText, pressIn } from './delivery.ts';
+import { deliveryIn, deliveryText, editIn, pressIn } from './delivery.ts';
 import { isOperatorDenial } from './outcome.ts';
 
 export interface Show {
@@ -200,6 +200,8 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
     if (added.type === 'custom' && added.customType === 'reply') reply(added.data);
     const delivery = deliveryIn(added);
     if (delivery) show.said(deliveryText(delivery), delivery.byName);
+    const edited = editIn(added);
+    if (edited) show.said(deliveryText(edited), `${edited.byName} (changed)`);
     if (added.type === 'custom' && added.customType === 'delivery_failed') {
       const { channel, reason } = fieldsOf(added.data);
       show.problem(`Not delivered over ${String(channel)}: ${String(reason)}`);
