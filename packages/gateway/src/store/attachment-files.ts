@@ -3,10 +3,10 @@
 import { createHash } from 'node:crypto';
 import { constants, mkdirSync } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Attachment } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
-import { moveDurably } from '../kernel/durable-file.ts';
+import { moveDurably, syncFolder } from '../kernel/durable-file.ts';
 import { faultpoint } from '../kernel/fault.ts';
 import { randomId } from '../kernel/ids.ts';
 import { createLanes } from '../kernel/lane.ts';
@@ -283,7 +283,10 @@ async function writeAll(handle: FileHandle, content: Buffer, position: number): 
 }
 
 function makeFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (made === undefined) return;
+  // A folder that is lost takes its files along.
+  for (const parent of new Set([dirname(folder), dirname(made)])) syncFolder(parent);
 }
 
 async function namesIn(folder: string): Promise<string[]> {
