@@ -12,8 +12,8 @@ import {
   type ToolResultMessage,
   type UserMessage,
   visible,
-  unseenReasons,
 } from '@tenon/protocol';
+import { attachedNote } from '../model/attached-note.ts';
 
 /** The messages that the path says. */
 export function messagesOf(path: readonly Entry[]): Message[] {
@@ -119,12 +119,7 @@ function toMessage(entry: Entry): Message | undefined {
 /** The model is told which files were said with a message, and how to read them. */
 function withNames({ attachments, ...message }: UserMessage): UserMessage {
   if (!attachments?.length) return message;
-  const lines = attachments.map(
-    ({ handle, name, mime, bytes, unseen }) =>
-      `- ${JSON.stringify(visible(name))} (${mime}, ${bytes} bytes): ${handle}${unseen === undefined ? '' : `, not shown: ${unseenReasons[unseen]}`}`,
-  );
-  const text = `[Attached files, each with its handle; the tool attachment_read reads one:\n${lines.join('\n')}]`;
-  return { ...message, content: [...message.content, { type: 'text', text }] };
+  return { ...message, content: [...message.content, { type: 'text', text: attachedNote(attachments) }] };
 }
 
 function note(text: string, at: number): Message {

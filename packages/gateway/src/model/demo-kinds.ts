@@ -2,6 +2,7 @@
 // the function that answers it from the facts. Help, the page and the guide show the same rows.
 import type { Message, ModelInfo, PermissionMode } from '@tenon/protocol';
 import { permissionModes } from '@tenon/protocol';
+import { readAttachedNote } from './attached-note.ts';
 import type { ToolDeclaration } from './types.ts';
 
 /** What the gateway tells the demo model about itself, at the time of the question. */
@@ -136,8 +137,10 @@ export function textOf(message: Message): string {
   return textsOf(message).join('\n').trim();
 }
 
+/** Without the names of files that came with it: nobody said these. */
 export function textsOf(message: Message): string[] {
-  return message.content.flatMap((block) => (block.type === 'text' ? [block.text.trim()] : []));
+  const texts = message.content.flatMap((block) => (block.type === 'text' ? [block.text.trim()] : []));
+  return message.role === 'user' ? texts.filter((text) => readAttachedNote(text) === undefined) : texts;
 }
 
 function saidBefore(messages: readonly Message[]): string[] {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { matches, AssistantMessage as AssistantMessageSchema, type AssistantMessage, type JsonObject, type Message } from '@tenon/protocol';
 import { systemClock, type Clock } from '../kernel/clock.ts';
+import { attachedNote } from './attached-note.ts';
 import { demoKinds, type DemoFacts } from './demo-kinds.ts';
 import { demoTasks, findTask } from './demo-tasks.ts';
 import { createDemoModel } from './demo.ts';
@@ -143,6 +144,29 @@ test('what plugins put before and after the message does not hide what the perso
     timestamp: 1,
   };
   assert.equal(callOf(await ask([message]))?.name, 'exec');
+});
+
+test('of the files that came with a message it reads the first that is text, and names the others', async () => {
+  const picture = { handle: 'picture-picture-1', name: 'a "b".png', mime: 'image/png', bytes: 50_287, unseen: 'bytes' as const };
+  const note = { handle: 'note-note-note-12', name: 'note.txt', mime: 'text/plain', bytes: 1 };
+  const withFiles = (text: string, files: (typeof picture | typeof note)[]): Message => ({
+    role: 'user',
+    content: [text, attachedNote(files)].map((each) => ({ type: 'text', text: each })),
+    timestamp: 1,
+  });
+  const reader = [...tools, { name: 'attachment_read', description: 'Reads.', parameters: {} }];
+
+  const both = await ask([withFiles('what is in it?', [picture, note])], { tools: reader });
+  assert.deepEqual(callOf(both)?.arguments, { handle: note.handle });
+  assert.match(said(both), /2 files:[\s\S]*`a "b"\.png` \(image\/png, 50287 bytes\)[\s\S]*`note\.txt` \(text\/plain, 1 byte\)/);
+
+  const unread = await ask([withFiles('summarize this', [picture])], { tools: reader });
+  assert.equal(callOf(unread), undefined);
+  assert.match(said(unread), /1 file:[\s\S]*I can read only text/);
+
+  const task = await ask([withFiles('Run uname -a', [note])], { tools: reader });
+  assert.equal(callOf(task)?.name, 'exec');
+  assert.match(said(await ask([withFiles('hello', [note]), user('What did I say so far?')])), /1 thing:\n\n- hello$/);
 });
 
 test('without the tool it says so', async () => {

@@ -9,7 +9,8 @@ import {
   type ToolResultMessage,
 } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
-import { demoKinds, quote, textOf, textsOf, type DemoFacts } from './demo-kinds.ts';
+import { type AttachedFile, readAttachedNote } from './attached-note.ts';
+import { demoKinds, plural, quote, textOf, textsOf, type DemoFacts } from './demo-kinds.ts';
 import { demoTasks, findTask, tellResult } from './demo-tasks.ts';
 import { noUsage } from './message.ts';
 import type { Model, ModelEvent, ModelRequest } from './types.ts';
@@ -105,7 +106,8 @@ async function planAnswer({ messages, tools }: ModelRequest, { facts, models, no
     return { text: results.map((result) => tellResult(result, argumentsOf(messages, result.toolCallId))).join('\n\n') };
   const asked = messages.findLast((each) => each.role === 'user');
   const text = asked ? textOf(asked) : '';
-  if (/^(sum up|summari[sz]e)\b/i.test(text)) return { text: summary(messages, text) };
+  const files = asked ? filesOf(asked) : [];
+  if (files.length === 0 && /^(sum up|summari[sz]e)\b/i.test(text)) return { text: summary(messages, text) };
   // What plugins add stands around the message, each in a text of its own: the person's is looked for first from the end.
   const texts = asked ? textsOf(asked).toReversed() : [];
   const found = firstOf(texts, findTask);
@@ -116,6 +118,7 @@ async function planAnswer({ messages, tools }: ModelRequest, { facts, models, no
     return { text: intent(tool, args), call: { tool, args } };
   }
   if (asked?.role === 'user' && asked.from !== undefined) return { text: goOn(asked.from, textsOf(asked)) };
+  if (files.length > 0) return lookInto(files, tools);
   const kind = firstOf(texts, (each) => demoKinds.find(({ matches }) => matches.test(each)));
   return { text: kind ? kind.answer({ facts: await facts(), models: models(), tools, messages, now }) : help(text) };
 }
@@ -126,6 +129,22 @@ function firstOf<Found>(texts: readonly string[], find: (text: string) => Found 
     if (found) return found;
   }
   return undefined;
+}
+
+function filesOf({ content }: Message): AttachedFile[] {
+  return content.flatMap((block) => (block.type === 'text' ? (readAttachedNote(block.text.trim()) ?? []) : []));
+}
+
+const READS = 'attachment_read';
+
+/** Of files that came with a message, the first that is text is read; the others can only be named. */
+function lookInto(files: readonly AttachedFile[], tools: ModelRequest['tools']): Plan {
+  const rows = files.map(({ name, mime, bytes }) => `- \`${quote(name)}\` (${mime}, ${plural(bytes, 'byte')})`);
+  const got = `You gave me ${plural(files.length, 'file')}:\n\n${rows.join('\n')}\n\n`;
+  const readable = files.find(({ mime }) => mime.startsWith('text/'));
+  if (readable && tools.some(({ name }) => name === READS))
+    return { text: `${got}Reading \`${quote(readable.name)}\`.`, call: { tool: READS, args: { handle: readable.handle } } };
+  return { text: `${got}I can read only text and see no pictures; a real model may. How to add one: "How do I add a real model?"` };
 }
 
 function intent(tool: string, args: JsonObject): string {
