@@ -97,6 +97,25 @@ test('without --home and TENON_HOME the home is in the folder of the user', (t) 
   assert.equal(loadConfig({ env: {} }).home, join(home, '.tenon'));
 });
 
+test('a setting that is off or a number is read from text, and a wrong one is told both', (t) => {
+  const home = makeHome(t);
+  const load = (text: string) => loadConfig({ home, env: {}, flags: { 'heartbeat.everyMs': text } }).settings['heartbeat.everyMs'];
+  assert.deepEqual([load('0'), load('1800000')], [0, 1_800_000]);
+  for (const bad of ['30m', '5'])
+    assert.match(
+      refusal(() => load(bad)).message,
+      /heartbeat\.everyMs cannot be .*; it must be 0 or a whole number from 60000 to 604800000$/,
+    );
+});
+
+test('a time zone that there is not is refused', (t) => {
+  const home = makeHome(t, '[heartbeat]\ntz = "Mars/Olympus"\n');
+  const allowed = 'it must be the name of a time zone, such as Europe/Berlin, or empty';
+  assert.ok(refusal(() => loadConfig({ home, env: {} })).message.endsWith(`:2: heartbeat.tz cannot be "Mars/Olympus"; ${allowed}`));
+  for (const tz of ['Europe/Berlin', ''])
+    assert.equal(loadConfig({ home: makeHome(t), env: {}, flags: { 'heartbeat.tz': tz } }).settings['heartbeat.tz'], tz);
+});
+
 for (const name of settingNames.filter((each) => !settingRow(each).tables)) {
   const row = settingRow(name);
   const [table, key] = name.split('.') as [string, string];

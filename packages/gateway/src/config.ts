@@ -20,6 +20,7 @@ import { parse, TomlError, type TomlTable } from 'smol-toml';
 import { lineOf } from './config-places.ts';
 import { CONFIG_FILE } from './home.ts';
 import { didYouMean } from './kernel/nearest.ts';
+import { isTimeZone } from './kernel/time-zone.ts';
 
 export type SettingSource = 'default' | 'file' | 'environment' | 'flag';
 
@@ -113,7 +114,7 @@ export function parseSetting(name: SettingName, given: unknown, where: string, s
 /** What is wrong with the value, in one line that names the setting; undefined when nothing is. */
 export function checkSetting(name: SettingName, value: unknown): string | undefined {
   const row = settingRow(name);
-  if (matches(row.schema, value)) return undefined;
+  if (matches(row.schema, value) && !(row.timeZone && value !== '' && !isTimeZone(String(value)))) return undefined;
   if (row.tables) return `${tableFault(name, value).text}; see ${name} in docs/reference/settings.md`;
   return `${name} cannot be ${row.secret ? '***' : show(value)}; it must be ${describeAllowed(row.schema)}`;
 }
@@ -246,11 +247,15 @@ interface SchemaShape {
   readonly pattern?: string;
   readonly items?: SchemaShape;
   readonly description?: string;
+  readonly const?: unknown;
+  readonly anyOf?: readonly SchemaShape[];
 }
 
 /** What a schema allows, in words: `a whole number from 0 to 65535`. */
 export function describeAllowed(schema: object): string {
   const shape = schema as SchemaShape;
+  if (shape.anyOf) return shape.anyOf.map(describeAllowed).join(' or ');
+  if (shape.const !== undefined) return String(shape.const);
   if (shape.enum) return shape.enum.length === 2 ? shape.enum.join(' or ') : `one of ${shape.enum.join(', ')}`;
   if (shape.type === 'boolean') return 'true or false';
   if (shape.type === 'number') return `a number from ${shape.minimum} to ${shape.maximum}`;
@@ -263,7 +268,8 @@ export function describeAllowed(schema: object): string {
 
 // Text that is no number or boolean stays text, and the schema refuses it with the text shown as it was typed.
 function fromText(schema: object, text: string): unknown {
-  const { type } = schema as SchemaShape;
+  const { type, anyOf } = schema as SchemaShape;
+  if (anyOf) return anyOf.map((each) => fromText(each, text)).find((value) => value !== text) ?? text;
   if (type === 'integer') return /^-?(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : text;
   if (type === 'number') return /^-?(0|[1-9]\d{0,14})(\.\d{1,12})?$/.test(text) ? Number(text) : text;
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;

@@ -18,6 +18,8 @@ interface SettingSpec {
   readonly tables?: true;
   /** Shown as `***` and never logged. */
   readonly secret?: true;
+  /** Where it is not empty, it must be a time zone that this system knows. */
+  readonly timeZone?: true;
 }
 
 const HostName = Type.String({
@@ -207,15 +209,19 @@ export const settings = {
   },
   'heartbeat.hours': {
     summary: 'Only between these times of the day, such as 08:00-22:00. Empty: always.',
-    schema: Type.String({ pattern: '^(([01]\\d|2[0-3]):[0-5]\\d-([01]\\d|2[0-3]):[0-5]\\d)?$' }),
+    schema: Type.String({
+      pattern: '^(([01]\\d|2[0-3]):[0-5]\\d-([01]\\d|2[0-3]):[0-5]\\d)?$',
+      description: 'two times such as 08:00-22:00, or empty',
+    }),
     default: '',
     takesEffect: 'restart',
   },
   'heartbeat.tz': {
     summary: 'The time zone of these times, such as Europe/Berlin. Empty: that of the gateway.',
-    schema: Type.String({ maxLength: 64 }),
+    schema: Type.String({ maxLength: 64, description: 'the name of a time zone, such as Europe/Berlin, or empty' }),
     default: '',
     takesEffect: 'restart',
+    timeZone: true,
   },
   'approvals.expireMs': {
     summary: 'A question that nobody answers for this long is denied.',

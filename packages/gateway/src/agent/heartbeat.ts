@@ -10,7 +10,7 @@ import type { StoredEvent } from '../store/stream.ts';
 import type { Agent, AgentBook } from './agents.ts';
 import { openRhythm, readHeartbeatFile } from './heartbeat-files.ts';
 import { textOf } from './prompt.ts';
-import { hostZone, isTimeZone } from './schedule-times.ts';
+import { hostZone } from './schedule-times.ts';
 import type { Turns } from './service.ts';
 
 const LONGEST_WAIT_MS = 60_000;
@@ -236,7 +236,7 @@ export function createHeartbeat({ store, clock, log, agents, turns, settings, ho
 export function isWithin(hours: string, tz: string, now: number): boolean {
   const [, fromHour, fromMinute, toHour, toMinute] = /^(\d\d):(\d\d)-(\d\d):(\d\d)$/.exec(hours) ?? [];
   if (fromHour === undefined) return true;
-  const zone = tz !== '' && isTimeZone(tz) ? tz : hostZone();
+  const zone = tz === '' ? hostZone() : tz;
   const parts = new Intl.DateTimeFormat('en-GB', { timeZone: zone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).formatToParts(
     now,
   );

@@ -3,6 +3,7 @@
 // What cannot be is said as a value.
 import { Cron } from 'croner';
 import { LAST_TIME, type Schedule, type ScheduleWish } from '@tenon/protocol';
+import { isTimeZone } from '../kernel/time-zone.ts';
 
 export type TakenSchedule = { readonly schedule: Schedule; readonly nextAt: number } | { readonly wrong: string };
 
@@ -43,15 +44,6 @@ function takeCron(text: string, tz: string, now: number): TakenSchedule {
 function firstOf(schedule: Schedule, now: number, name: string): TakenSchedule {
   const nextAt = nextAfter(schedule, now);
   return nextAt === undefined ? { wrong: `${name}: no such time ever comes` } : { schedule, nextAt };
-}
-
-export function isTimeZone(tz: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: tz });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 export function hostZone(): string {
