@@ -116,7 +116,10 @@ const byCode: Readonly<
   },
   FORBIDDEN_ORIGIN: { exitCode: exitCodes.denied },
   NOT_FOUND: {
-    hint: (_details, { message }) => (message.startsWith('Cannot find session ') ? 'list them with: tenon session ls' : undefined),
+    hint: (_details, { message }) => {
+      const [, kind] = /^Cannot find (session|agent|attachment) /.exec(message) ?? [];
+      return kind === undefined ? undefined : `list them with: tenon ${kind === 'attachment' ? 'attach' : kind} ls`;
+    },
   },
   RATE_LIMITED: { hint: (_details, error) => `${waitText(error)} and try again` },
   TIMEOUT: { hint: () => 'wait longer with --timeout 60s' },

@@ -2,7 +2,7 @@ import { defineCommand } from '../command.ts';
 import { usageError } from '../failure.ts';
 import { required, text } from '../values.ts';
 import { rulesOf } from './cron-rules.ts';
-import { jobLines, ruleOptions, whenOptions, wishOf } from './cron-shown.ts';
+import { inFlags, jobLines, ruleOptions, whenOptions, wishOf } from './cron-shown.ts';
 import { sessionKey } from './session-key.ts';
 
 export const cronAdd = defineCommand({
@@ -28,7 +28,7 @@ export const cronAdd = defineCommand({
     const session = options.session === undefined ? { agentId: agent, fresh: true as const } : { key: await sessionKey(options.session) };
     const wish = { message: args.message, session, schedule, name, overlap, delivery, tag, ...rulesOf(options) };
     const where = options.session === undefined ? '--agent' : '--session';
-    const result = await call('cron.add', wish, { message: '<message>', name: '--name', tag: '--tag', session: where });
+    const result = await inFlags(call('cron.add', wish, { message: '<message>', name: '--name', tag: '--tag', session: where }));
     out.show(result, () => jobLines(result.job, out, visible, io.now()));
   },
 });

@@ -2,7 +2,7 @@ import { defineCommand } from '../command.ts';
 import { usageError } from '../failure.ts';
 import { on, required, text } from '../values.ts';
 import { rulesOf } from './cron-rules.ts';
-import { findJob, jobLines, ruleOptions, whenOptions, wishOf } from './cron-shown.ts';
+import { findJob, inFlags, jobLines, ruleOptions, whenOptions, wishOf } from './cron-shown.ts';
 import { sessionKey } from './session-key.ts';
 
 export const cronEdit = defineCommand({
@@ -36,7 +36,7 @@ export const cronEdit = defineCommand({
     const labels = { message: '--message', name: '--name', tag: '--tag', session: '--session' };
     await check('cron.update', changes, labels);
     const { id } = await findJob(args.id, { call });
-    const result = await call('cron.update', { id, ...changes }, labels);
+    const result = await inFlags(call('cron.update', { id, ...changes }, labels));
     const { visible } = await import('@tenon/protocol');
     out.show(result, () => jobLines(result.job, out, visible, io.now()));
   },

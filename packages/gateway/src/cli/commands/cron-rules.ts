@@ -3,6 +3,7 @@ import type { Job, OnMiss } from '@tenon/protocol';
 import { quoted, usageError } from '../failure.ts';
 import { BadValue } from '../spec.ts';
 import { parseDuration, parseInteger } from '../values.ts';
+import { INTERVAL, parseInterval } from './cron-shown.ts';
 
 interface Typed {
   readonly onMiss: string | undefined;
@@ -13,9 +14,17 @@ export function rulesOf({ onMiss, retry }: Typed): { onMiss?: OnMiss; retry?: No
   return {
     ...(onMiss === undefined
       ? {}
-      : { onMiss: onMiss === 'run' || onMiss === 'skip' ? onMiss : { within: read('--on-miss', onMiss, parseDuration) } }),
+      : { onMiss: onMiss === 'run' || onMiss === 'skip' ? onMiss : { within: read('--on-miss', onMiss, parseLateness) } }),
     ...(retry === undefined ? {} : { retry: read('--retry', retry, parseRetry) }),
   };
+}
+
+function parseLateness(given: string): number {
+  try {
+    return parseInterval(given);
+  } catch {
+    throw new BadValue(`run, skip, or ${INTERVAL}`);
+  }
 }
 
 const FIRST_WAIT_MS = 60_000;

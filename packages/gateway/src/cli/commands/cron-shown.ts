@@ -1,10 +1,11 @@
 // Jobs and what became of them, as people read them: the time, why something was missed, and which job is meant.
 import { IntervalMs, type Job, LAST_TIME, matches, type Occurrence, type Schedule, type ScheduleWish } from '@tenon/protocol';
 import { relative, spell } from '../amounts.ts';
-import { quoted, usageError } from '../failure.ts';
+import { describeFailure, quoted, usageError } from '../failure.ts';
 import type { Output } from '../output.ts';
+import { BadValue } from '../spec.ts';
 import { renderPairs } from '../table.ts';
-import { choice, duration, text } from '../values.ts';
+import { choice, duration, parseDuration, text } from '../values.ts';
 import { pick } from './pick.ts';
 
 type Visible = (text: string) => string;
@@ -136,9 +137,35 @@ function parseCron(given: string): string {
   throw usageError(`--cron cannot be ${quoted(given)}; it must be five fields: minute, hour, day of the month, month, day of the week`);
 }
 
-function parseTime(given: string): number {
-  const time = Date.parse(given);
+export const INTERVAL = 'a duration from 1s to 366d, such as 30m';
+
+export function parseInterval(given: string): number {
+  const ms = parseDuration(given);
+  if (!matches(IntervalMs, ms)) throw new BadValue(INTERVAL);
+  return ms;
+}
+
+const TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)?)?$/i;
+
+/** A day alone begins at midnight of the person who types it. A day that its month does not have is none: `Date` would take the next. */
+export function parseTime(given: string): number {
+  const [, year, month, day] = TIME.exec(given.trim()) ?? [];
+  const exists = Number(day) >= 1 && Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  const time = exists ? Date.parse(given.trim().length === 10 ? `${given.trim()}T00:00` : given.trim().replace(' ', 'T')) : Number.NaN;
   if (Number.isNaN(time) || time < 0 || time > LAST_TIME)
     throw usageError(`--at cannot be ${quoted(given)}; it must be a date and time such as 2030-01-31T08:00`);
   return time;
+}
+
+const FLAGS: Readonly<Record<string, string>> = { at: '--at', delayMs: '--in', everyMs: '--every', cron: '--cron', tz: '--tz' };
+
+/** The same; what the gateway finds wrong with a schedule is said of the flag that was typed. */
+export async function inFlags<Answer>(work: Promise<Answer>): Promise<Answer> {
+  try {
+    return await work;
+  } catch (error) {
+    const { code, message } = describeFailure(error);
+    const [, field = '', wrong = ''] = /^params\/schedule\/(\w+)(.*)$/s.exec(message) ?? [];
+    throw code === 'INVALID_REQUEST' && field in FLAGS ? usageError(`${FLAGS[field]}${wrong}`) : error;
+  }
 }
