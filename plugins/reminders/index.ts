@@ -1,6 +1,5 @@
-// Reminders: somebody, or the agent for them, says what and when; at that time a card with buttons arrives where the session came
-// from. The plugin takes its own scheduled turns itself and sends the card, so that a reminder costs no model, comes as it was
-// written, and comes also when no model answers. Only if it cannot be sent, the agent is told instead, and says it.
+// Reminders: at the time that somebody, or the agent for them, has said, a card with buttons arrives where the session came from. The
+// plugin takes its own scheduled turns and sends it: no model is asked. Only if it cannot be sent, the agent is told instead, and says it.
 import { definePluginEntry, type DueTurn, type RegisterApi } from '@tenon/plugin-sdk';
 import { FORMS, readWish, showTime, type When } from './times.ts';
 
@@ -43,7 +42,7 @@ export default definePluginEntry({
       usage: '/remind <when> <what> | list | cancel <number>',
       async handler({ sessionKey, args, state }) {
         const [, word = '', rest = ''] = /^(\S*)\s*([\s\S]*)$/.exec(args.trim()) ?? [];
-        if (word === '' || word === 'list') return { text: show(readReminders(state(NAMESPACE)), tz) };
+        if (word === '' || word === 'list') return { text: show(readReminders(state(NAMESPACE)), tz, api.now()) };
         const done = word === 'cancel' ? await cancel(api, sessionKey, rest.trim()) : await add(api, sessionKey, args, tz);
         return { text: 'wrong' in done ? done.wrong : done.said };
       },
@@ -68,9 +67,9 @@ export default definePluginEntry({
       risk: 'write',
       tags: ['planning'],
       async execute({ action, when, text, id }, { sessionKey, state }) {
-        if (action === 'list') return { content: show(readReminders(state(NAMESPACE)), tz) };
+        if (action === 'list') return { content: show(readReminders(state(NAMESPACE)), tz, api.now()) };
         if (action === 'add' && (when === undefined || text === undefined)) return { content: '"add" needs when and text', isError: true };
-        const done = action === 'add' ? await add(api, sessionKey, `${when} ${text}`, tz) : await cancel(api, sessionKey, String(id));
+        const done = action === 'add' ? await add(api, sessionKey, `${when} ${text}`, tz) : await cancel(api, sessionKey, String(id ?? ''));
         return 'wrong' in done ? { content: done.wrong, isError: true } : { content: done.said };
       },
     });
@@ -105,7 +104,7 @@ function registerButtons(api: RegisterApi, tz: string): void {
       if ('wrong' in planned) return { ok: false, error: planned.wrong, code: 'NOT_SCHEDULED' };
       const { every } = all.find((each) => each.id === known) ?? {};
       const next = [...all.filter((each) => each.id !== known), { id: known, text, at: planned.nextAt, ...(every ? { every } : {}) }];
-      return { reply: `Until ${showTime(planned.nextAt, tz)}`, statePatch: { [NAMESPACE]: toJson(next) } };
+      return { reply: `Until ${showTime(planned.nextAt, tz, api.now())}`, statePatch: { [NAMESPACE]: toJson(next) } };
     },
   });
 }
@@ -116,7 +115,7 @@ async function deliver(api: RegisterApi, { sessionKey, message, tag = '', jobId,
   if (!Number.isInteger(id)) return undefined;
   const text = message.slice(TELL.length);
   const snooze = (minutes: number) => ({ actionId: 'snooze', payload: { id, minutes, text } });
-  const late = api.now() - dueAt > LATE_MS ? [{ kind: 'markdown' as const, text: `It was due ${showTime(dueAt, tz)}.` }] : [];
+  const late = api.now() - dueAt > LATE_MS ? [{ kind: 'markdown' as const, text: `It was due ${showTime(dueAt, tz, api.now())}.` }] : [];
   const sent = await api.session.workflow.sendSessionAttachment({
     sessionKey,
     presentation: {
@@ -130,8 +129,7 @@ async function deliver(api: RegisterApi, { sessionKey, message, tag = '', jobId,
     },
     idempotencyKey: `${jobId}-${dueAt}`,
   });
-  if (!sent.ok) api.logger.warn('a reminder could not be sent, and the agent is told instead', { reason: sent.message });
-  if (!sent.ok) return undefined;
+  if (!sent.ok) return void api.logger.warn('a reminder could not be sent, and the agent is told instead', { reason: sent.message });
   await change(api, sessionKey, (all) => all.map((each) => (each.id === id ? { ...each, at: dueAt, due: true } : each)));
   return { handled: true };
 }
@@ -150,14 +148,14 @@ async function add(api: RegisterApi, sessionKey: string, said: string, tz: strin
     if ('wrong' in planned) return planned;
     return [...all, { id, text, at: planned.nextAt, ...(every === undefined ? {} : { every }) }];
   });
-  return 'wrong' in kept ? kept : { said: show(kept.all.slice(-1), tz) };
+  return 'wrong' in kept ? kept : { said: show(kept.all.slice(-1), tz, api.now()) };
 }
 
 const nextId = (all: readonly Reminder[]) => Math.max(0, ...all.map((each) => each.id)) + 1;
 
 async function cancel(api: RegisterApi, sessionKey: string, number: string): Promise<Outcome> {
   const kept = await change(api, sessionKey, async (all) => {
-    if (!all.some(({ id }) => String(id) === number)) return { wrong: `There is no reminder with the number "${number.slice(0, 16)}"` };
+    if (!all.some(({ id }) => String(id) === number)) return { wrong: `There is no reminder "${number.slice(0, 9)}": see /remind list` };
     for (const tag of [`remind-${number}`, `snooze-${number}`]) {
       const removed = await api.session.workflow.unscheduleSessionTurnsByTag({ sessionKey, tag });
       if (!removed.ok) return { wrong: `It was not cancelled: ${removed.message}` };
@@ -195,9 +193,9 @@ function zoneOf({ pluginConfig }: RegisterApi): string {
   return new Intl.DateTimeFormat('en-GB', timeZone === undefined ? {} : { timeZone }).resolvedOptions().timeZone;
 }
 
-function show(reminders: readonly Reminder[], tz: string): string {
+function show(reminders: readonly Reminder[], tz: string, now: number): string {
   if (reminders.length === 0) return `There are no reminders. /remind takes a time and a text. Times are such as: ${FORMS}`;
-  const when = ({ at, every, due }: Reminder) => every ?? `${due ? 'due since ' : ''}${showTime(at, tz)}`;
+  const when = ({ at, every, due }: Reminder) => every ?? `${due ? 'due since ' : ''}${showTime(at, tz, now)}`;
   return reminders.map((each) => `${each.id}. ${each.text} (${when(each)})`).join('\n');
 }
 

@@ -22,7 +22,7 @@ export function readWish(said: string, now: number, tz: string): Wish {
   if (hours === undefined || (minutes ?? half) === undefined) return { wrong: `When? Such as: ${FORMS}` };
   const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (half.toLowerCase() === 'pm' ? 12 : 0);
   const minute = Number(minutes ?? 0);
-  if (hour > 23 || minute > 59 || (half !== undefined && Number(hours) > 12)) return { wrong: 'A day has no such time' };
+  if (hour > 23 || minute > 59 || (half !== undefined && Number(hours) > 12)) return { wrong: 'A day has no such time; 0:00 to 23:59' };
   const name = (day ?? '').toLowerCase();
   const weekday = DAYS.indexOf(name.slice(0, 3));
   if (every !== undefined) {
@@ -39,10 +39,11 @@ export function readWish(said: string, now: number, tz: string): Wish {
   const today = Math.floor(shownAt(now, tz) / MS.d!) * MS.d!;
   const ahead = weekday < 0 ? Number(name === 'tomorrow') : (weekday - new Date(today).getUTCDay() + 7) % 7;
   const date = name.includes('-') ? Date.parse(name) : today + ahead * MS.d!;
+  if (name.includes('-') && new Date(date).getUTCDate() !== Number(name.slice(-2))) return { wrong: `There is no day ${name}` };
   const first = instantOf(date + hour * MS.h! + minute * MS.m!, tz);
   const again = weekday >= 0 ? 7 : name === '' ? 1 : 0;
   const at = first > now ? first : instantOf(date + again * MS.d! + hour * MS.h! + minute * MS.m!, tz);
-  return at > now ? { when: { at }, text: text.trim() } : { wrong: 'That time is over, or there is none' };
+  return at > now ? { when: { at }, text: text.trim() } : { wrong: 'That time is over: say a later one' };
 }
 
 /** What clocks of the zone show then, as if it were UTC. */
@@ -56,8 +57,9 @@ function instantOf(shown: number, tz: string): number {
   return shown - (shownAt(guess, tz) - guess);
 }
 
-/** Such as Tue 17 Nov 18:00. */
-export function showTime(at: number, tz: string): string {
+/** Such as Tue 17 Nov 18:00; with the year where it is another than now. */
+export function showTime(at: number, tz: string, now: number): string {
   const format = { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
-  return new Intl.DateTimeFormat('en-GB', { timeZone: tz, ...format }).format(at).replaceAll(',', '');
+  const year = new Date(shownAt(at, tz)).getUTCFullYear() === new Date(shownAt(now, tz)).getUTCFullYear() ? undefined : 'numeric';
+  return new Intl.DateTimeFormat('en-GB', { timeZone: tz, ...format, year }).format(at).replaceAll(',', '');
 }

@@ -78,13 +78,15 @@ test('what people write is a time', () => {
     ['13pm x', /no such time/],
     ['today 9:00 x', /is over/],
     ['2026-01-01 9:00 x', /is over/],
-    ['2027-13-01 9:00 x', /there is none/],
+    ['2027-13-01 9:00 x', /no day 2027-13-01/],
+    ['2027-02-29 9:00 x', /no day 2027-02-29/],
     ['every 9:00 x', /^Every what\?/],
     ['every tomorrow 9:00 x', /^Every what\?/],
     ['weekday 9:00 x', /^When\?/],
   ] as const)
     assert.match(String(at(text)), why, text);
-  assert.equal(showTime(START, tz), 'Sun 15 Nov 12:00');
+  assert.equal(showTime(START, tz, START), 'Sun 15 Nov 12:00');
+  assert.equal(showTime(Date.UTC(2030, 0, 31, 17), tz, START), 'Thu 31 Jan 2030 18:00');
 });
 
 test('at its time a card with buttons arrives, without a model; later means later, and done means done, once', async () => {
@@ -162,7 +164,7 @@ test('again and again, until it is cancelled; a snooze is beside it', async () =
   assert.deepEqual(next, ['2026-11-17T08:00:00.000Z'], 'it goes on');
   assert.equal(await host.command('/remind cancel 1'), 'Reminder 1 is cancelled.');
   assert.deepEqual(await jobs(host), []);
-  assert.match(await host.command('/remind cancel 1'), /no reminder with the number "1"/);
+  assert.match(await host.command('/remind cancel 1'), /no reminder "1": see \/remind list/);
 });
 
 test('the card of one that was cancelled is about that one, also where its number belongs to another', async () => {
@@ -200,7 +202,7 @@ test('the agent plans one with its tool, and is told what cannot be', async () =
   assert.match(results[0] ?? '', /1\. tea \(Sun 15 Nov 12:05\)/);
   assert.match(results[1] ?? '', /When\? Such as/);
   assert.match(results[2] ?? '', /1\. tea/);
-  assert.match(results[3] ?? '', /no reminder with the number/);
+  assert.match(results[3] ?? '', /no reminder \\"7\\": see \/remind list/);
   await host.advance(5 * MINUTE);
   assert.equal((await cards(host))[0]?.title, 'Reminder: tea');
 });

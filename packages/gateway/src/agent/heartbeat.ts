@@ -4,6 +4,7 @@ import { GatewayError, type JsonObject, type Settings } from '@tenon/protocol';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
+import { isTimeZone } from '../kernel/time-zone.ts';
 import { QUIET_ANSWER } from '../store/run-origin.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredEvent } from '../store/stream.ts';
@@ -236,7 +237,7 @@ export function createHeartbeat({ store, clock, log, agents, turns, settings, ho
 export function isWithin(hours: string, tz: string, now: number): boolean {
   const [, fromHour, fromMinute, toHour, toMinute] = /^(\d\d):(\d\d)-(\d\d):(\d\d)$/.exec(hours) ?? [];
   if (fromHour === undefined) return true;
-  const zone = tz === '' ? hostZone() : tz;
+  const zone = tz !== '' && isTimeZone(tz) ? tz : hostZone();
   const parts = new Intl.DateTimeFormat('en-GB', { timeZone: zone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).formatToParts(
     now,
   );
