@@ -207,6 +207,39 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       }
     });
 
+    await t.test(
+      'what a plugin has sent is changed, with its files, for everybody and after a restart; the channel is told of it',
+      async () => {
+        verifies('compat:C1', 'compat:C3');
+        const sessionKey = await newSession();
+        writeFileSync(join(world.workspace(), 'report.txt'), 'all is well');
+        const sent = await late(world.admin, 'send', {
+          sessionKey,
+          files: [{ path: 'report.txt' }],
+          text: 'First',
+          presentation: { title: 'Go?', buttons },
+        });
+        const { deliveryId, entryId } = sent;
+        const change = { sessionKey, deliveryId, text: null, presentation: { title: 'Ready', buttons: [buttons[1]] } };
+        const changed = await late(world.admin, 'update', change);
+        assert.deepEqual([changed.ok, changed.changed, changed.revision, changed.edits], [true, true, 1, 'done'], JSON.stringify(changed));
+        await world.admin.find(
+          ({ event, payload }) => event === 'chat' && payload.entry?.data?.revision === 1 && payload.entry.data.entryId === entryId,
+        );
+        await restart();
+        assert.equal((await late(world.admin, 'update', change)).changed, false, 'the same again is nothing');
+        await ask(world.admin, 'deliveries.press', { sessionKey, entryId, buttonId: 'two' });
+        let row: Any;
+        do [row] = (await ask(world.admin, 'deliveries.list', { sessionKey })).deliveries;
+        while (row.edits.state === 'waiting');
+        assert.deepEqual([row.edits, row.pressed.buttonId], [{ state: 'done', revision: 2, attempts: 1 }, 'two']);
+        const [edited, ...others] = await entriesOf(world.admin, sessionKey, 'delivery_edited');
+        assert.deepEqual([edited.data.text, edited.data.presentation.title, others], [undefined, 'Ready', []]);
+        const other = await newSession();
+        assert.match((await late(world.admin, 'update', { ...change, sessionKey: other })).message, /There is no delivery/);
+      },
+    );
+
     await t.test('kill -9 around a press: it is applied once', async () => {
       verifies('compat:C3');
       // The code around a press is the same; the commit is each engine's own.

@@ -44,6 +44,10 @@ const COURIER = `
     const sent = await api.session.workflow.sendSessionAttachment({ sessionKey, ...payload });
     return { result: sent };
   } });
+  api.registerSessionAction({ id: 'update', handler: async ({ sessionKey, payload }) => {
+    const changed = await api.session.workflow.updateSessionAttachment({ sessionKey, ...payload });
+    return { result: changed };
+  } });
   api.registerSessionAction({ id: 'call', handler: ({ sessionKey, payload }) => {
     api.session.workflow.notifyActionRequired({ sessionKey, title: payload.title, actions: [{ label: 'Keep it', actionId: 'keep' }] });
     return {};
@@ -369,6 +373,17 @@ test('a file and four buttons of a plugin arrive; a stranger is refused, and the
   await picture(page, 'delivery');
   await becomes(() => accessibilityFaults(page), []);
 
+  // The card changes where it stands.
+  const [{ id: deliveryId }] = (await ask('deliveries.list', { sessionKey: key })).deliveries;
+  const change = async (payload: object) => {
+    const { result } = await ask('plugins.sessionAction', { pluginId: 'courier', actionId: 'update', sessionKey: key, payload });
+    assert.deepEqual([result.ok, result.edits], [true, 'done'], JSON.stringify(result));
+  };
+  await change({ deliveryId, text: 'There is room again' });
+  await shown.getByText('There is room again').waitFor();
+  await becomes(() => shown.getByText('has ended').count(), 0);
+  await shown.getByRole('button', { name: /^Download report\.txt/ }).waitFor();
+
   // Somebody who may read and nothing else.
   await using other = await openContext(opened.browser);
   await signIn(other.page, ['operator.read']);
@@ -409,6 +424,7 @@ test('a file and four buttons of a plugin arrive; a stranger is refused, and the
   await page.reload();
   await delivery(page, 'Backup of Sunday').getByText('Pressed: Keep it').waitFor();
   await becomes(() => delivery(page, 'Backup of Sunday').locator('.plugin-actions').count(), 0);
+  await delivery(page, 'Backup of Sunday').getByText('There is room again').waitFor();
   await picture(page, 'delivery-pressed');
   const lost = (fault: string) => !/WebSocket connection|ERR_CONNECTION/.test(fault);
   assert.deepEqual([(await mine.faults()).filter(lost), (await other.faults()).filter(lost)], [[], []]);
@@ -449,6 +465,10 @@ test('in a terminal a file goes with a message, and what a plugin hands over is 
     said.message.attachments.map(({ name }: { name: string }) => name),
     ['report.txt', 'dot.png'],
   );
+  const [{ id: deliveryId }] = (await ask('deliveries.list', { sessionKey: key })).deliveries;
+  const payload = { deliveryId, text: 'The disk has grown' };
+  await ask('plugins.sessionAction', { pluginId: 'courier', actionId: 'update', sessionKey: key, payload });
+  await says(/Courier \(changed\)[\s\S]*The disk has grown/);
   const [, number] = /\/press (\d+) {2}Say hello/.exec(written) ?? [];
   type(`/press ${number}`);
   await says(/heard hello/);

@@ -54,7 +54,7 @@ type Fault = ReturnType<Validator['Errors']>[number];
 type Node = Readonly<Record<string, unknown>>;
 
 /**
- * Of a union of kinds that a fixed value tells apart, the one that is meant: what is wrong with it, and not that it is none of the
+ * Of a union of kinds that a fixed value tells apart, or of one kind and null, the one that is meant: what is wrong with it, and not that it is none of the
  * others. Undefined where the fault lies in no such union.
  */
 function kindMeant(
@@ -69,7 +69,10 @@ function kindMeant(
     const part = parts[index] ?? '';
     if (part === 'anyOf') {
       const kinds = at.anyOf as readonly Node[];
-      const meant = kinds.filter((each) => isOfKind(each, here));
+      const [other, ...more] = kinds.filter(({ type }) => type !== 'null');
+      // Something or nothing, and it is not nothing: what is wrong with it is what helps.
+      const isOptional = other !== undefined && more.length === 0 && kinds.length > 1 && here !== null;
+      const meant = isOptional ? [other] : kinds.filter((each) => isOfKind(each, here));
       if (meant.length === 1) return { schema: meant[0] as unknown as TSchema, value: here, place };
       return meant.length === 0 ? wrongKind(kinds, here, place) : undefined;
     }
