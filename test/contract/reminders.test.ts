@@ -164,6 +164,7 @@ test('again and again, until it is cancelled; a snooze is beside it', async () =
   assert.deepEqual(next, ['2026-11-17T08:00:00.000Z'], 'it goes on');
   assert.equal(await host.command('/remind cancel 1'), 'Reminder 1 is cancelled.');
   assert.deepEqual(await jobs(host), []);
+  assert.match(await host.command('/help'), /^Commands of plugins: \/remind$/m);
   assert.match(await host.command('/remind cancel 1'), /no reminder "1": see \/remind list/);
 });
 

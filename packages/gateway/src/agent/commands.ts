@@ -74,7 +74,7 @@ export async function runCommand(call: CommandCall, deps: CommandDeps): Promise<
 }
 
 const runs: Readonly<Record<CommandName, Run>> = {
-  async help(_, { sessionKey }, { models, agents, demoExamples }) {
+  async help(_, { sessionKey, principal }, { models, agents, demoExamples, plugins }) {
     const agent = agents.get(agentIdOf(sessionKey));
     const isDemo = models.get(agent?.model ?? '')?.info.provider === 'demo' || agent?.model === 'demo';
     const lines = [
@@ -82,6 +82,8 @@ const runs: Readonly<Record<CommandName, Run>> = {
       'A line that begins with ! runs a command; with !! its output is kept from the agent.',
       `Commands: ${commandNames.map((name) => `/${name}`).join(' ')}`,
     ];
+    const ofPlugins = pluginCommandInfos(plugins(), principal.held).map(({ name }) => `/${name}`);
+    if (ofPlugins.length > 0) lines.push(`Commands of plugins: ${ofPlugins.join(' ')}`);
     if (isDemo) lines.push('', 'This session uses the built-in demo model. Try:', ...demoExamples.map((example) => `- ${example}`));
     return lines.join('\n');
   },
