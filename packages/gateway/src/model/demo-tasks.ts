@@ -109,10 +109,13 @@ function namedCall(text: string): ReturnType<typeof findTask> {
   return { tool, args: {}, wrong: `What stands after \`${tool}\` is no JSON object (${parsed.fault.reason}).` };
 }
 
+/** The label around text from elsewhere is for models that could take it for a wish of the person. */
+const FOREIGN = /^<foreign-text>\nfrom: [^\n]*\n(?<text>[\s\S]*)\n<\/foreign-text>$/;
+
 /** After the tool has answered. */
 export function tellResult(result: ToolResultMessage, args: JsonObject): string {
   // A tool says in brackets what is not output.
-  const whole = textOf(result);
+  const whole = textOf(result).replace(FOREIGN, '$<text>');
   const output = result.isError ? whole : whole.replace(/\n?\[Exit code 0\]$/, '');
   const task = demoTasks.find(({ tool }) => tool === result.toolName);
   if (!result.isError && /^\[[^\n]*\]$/.test(output)) return `\`${result.toolName}\` says: ${quote(output.slice(1, -1))}.`;

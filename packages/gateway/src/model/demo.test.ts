@@ -206,6 +206,7 @@ test('after the tool has answered it says in words what came of it', async () =>
   assert.match(await afterTool('run date', 'Tuesday'), /`date` printed:\n\n```\nTuesday/);
   assert.match(await afterTool('run date', 'Tuesday\n[Exit code 0]'), /`date` printed:\n\n```\nTuesday\n```$/);
   assert.match(await afterTool('run true', '[Exit code 0]'), /`true` ran and printed nothing/);
+  assert.match(await afterTool('read a.md', '<foreign-text>\nfrom: a.md\none\ntwo\n</foreign-text>'), /says:\n\n```\none\ntwo\n```$/);
   assert.match(await afterTool('read a.md', '[a.md is empty]'), /`read` says: a\.md is empty\./);
   assert.match(await afterTool('read a.md', 'line\n'.repeat(500)), /There is more/);
 });
