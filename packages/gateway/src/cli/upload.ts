@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Client } from '@tenon/client';
 import { type Attachment, limits } from '@tenon/protocol';
+import { bytes } from './amounts.ts';
 import { quoted, usageError } from './failure.ts';
 
 /** Says which file cannot be sent, before anything is. */
@@ -14,7 +15,8 @@ export async function checkFiles(files: readonly string[], what = '--attach'): P
     if (!found) throw wrong('there is no such file');
     if (!found.isFile()) throw wrong('it is not a file');
     if (found.size === 0) throw wrong('it is empty');
-    if (found.size > limits.attachmentBytes.value) throw wrong(`it has more than ${limits.attachmentBytes.value} bytes`);
+    if (found.size > limits.attachmentBytes.value)
+      throw wrong(`it has ${bytes(found.size)}; a file may have ${bytes(limits.attachmentBytes.value)}`);
   }
   if (files.length > limits.messageAttachments.value)
     throw usageError(`--attach can be given ${limits.messageAttachments.value} times at most`);
