@@ -31,7 +31,9 @@ const FIRST_WAIT_MS = 60_000;
 
 function parseRetry(given: string): NonNullable<Job['retry']> {
   const [attempts = '', wait] = given.split(':', 2);
-  return { attempts: parseInteger(attempts, 2, 10), backoffMs: wait === undefined ? FIRST_WAIT_MS : parseDuration(wait) };
+  const backoffMs = wait === undefined ? FIRST_WAIT_MS : parseDuration(wait);
+  if (backoffMs < 1_000 || backoffMs > 86_400_000) throw new BadValue('attempts, and a first wait from 1s to 24h, such as 3:30s');
+  return { attempts: parseInteger(attempts, 2, 10), backoffMs };
 }
 
 function read<Value>(label: string, given: string, parse: (text: string) => Value): Value {

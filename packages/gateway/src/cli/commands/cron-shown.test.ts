@@ -34,6 +34,12 @@ test('an interval and a lateness have the bounds of the protocol, and a wrong on
       () => rulesOf({ onMiss, retry: undefined }),
       /--on-miss cannot be .*; it must be run, skip, or a duration from 1s to 366d/,
     );
+  for (const retry of ['3:1ms', '3:25h'])
+    assert.throws(
+      () => rulesOf({ onMiss: undefined, retry }),
+      /--retry cannot be .*; it must be attempts, and a first wait from 1s to 24h/,
+    );
+  assert.deepEqual(rulesOf({ onMiss: undefined, retry: '3:24h' }), { retry: { attempts: 3, backoffMs: 86_400_000 } });
   assert.deepEqual(rulesOf({ onMiss: '2h', retry: undefined }), { onMiss: { within: 7_200_000 } });
 });
 
