@@ -11,11 +11,11 @@ const config = 'blockedAfterMs = 200\n';
 
 const GIVEN_UP_MS = 30_000;
 
-/** Never yields until the log has said so this often, however slow the machine is. */
+/** Never yields until the log has said so this often, with the place in the code, however slow the machine is. */
 function spin(id: string, times = 1): string {
   return `const { readFileSync } = process.getBuiltinModule('node:fs');
     const log = import.meta.dirname + '/../../logs/gateway.log';
-    const says = (line) => line.includes('a plugin blocks the gateway') && line.includes('"plugin":"${id}"');
+    const says = (line) => line.includes('a plugin blocks the gateway') && line.includes('"plugin":"${id}"') && line.includes('"code":');
     const end = Date.now() + ${GIVEN_UP_MS};
     while (Date.now() < end && readFileSync(log, 'utf8').split('\\n').filter(says).length < ${times});`;
 }

@@ -58,11 +58,13 @@ function tick(): void {
 async function report(seen: number): Promise<void> {
   isLooking = true;
   try {
-    // Once is enough: it is dear, and while the loop is stuck its code stays the same.
-    const who = blocked ?? (await look());
+    // Once is enough: it is dear, and while the loop is stuck its code stays the same. On a machine that is busy it may take more than once.
+    const known = blocked;
+    const who = known?.code === undefined ? await look() : known;
     const forMs = Math.round(performance.now() - beatAt);
-    if (Atomics.load(cells, CELL.beat) !== seen && !blocked) {
-      goesRoundAgain({ ...who, forMs });
+    if (Atomics.load(cells, CELL.beat) !== seen) {
+      // What was known is told by the tick that sees it too.
+      if (!known) goesRoundAgain({ ...who, forMs });
       return;
     }
     blocked = { ...who, forMs };
