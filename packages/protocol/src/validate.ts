@@ -68,7 +68,9 @@ function kindMeant(
   for (let index = 0; index < parts.length; index++) {
     const part = parts[index] ?? '';
     if (part === 'anyOf') {
-      const kinds = at.anyOf as readonly Node[];
+      const kinds = at.anyOf as readonly Node[] | undefined;
+      // A schema that refers to itself: the path goes on elsewhere.
+      if (!kinds) return undefined;
       const [other, ...more] = kinds.filter(({ type }) => type !== 'null');
       // Something or nothing, and it is not nothing: what is wrong with it is what helps.
       const isOptional = other !== undefined && more.length === 0 && kinds.length > 1 && here !== null;
@@ -80,7 +82,7 @@ function kindMeant(
       const key = keys.shift() ?? '';
       here = (here as Node | undefined)?.[key];
       place += `/${key}`;
-      at = (part === 'items' ? at.items : (at.properties as Node)[parts[++index] ?? '']) as Node;
+      at = (part === 'items' ? at.items : (at.properties as Node | undefined)?.[parts[++index] ?? '']) as Node;
     } else return undefined;
     if (typeof at !== 'object') return undefined;
   }

@@ -79,7 +79,7 @@ test('what cannot be registered is refused with the reason', () => {
     );
   refused(/"no_such_hook", which does not exist/, 'no_such_hook');
   refused(/"toString", which does not exist/, 'toString');
-  refused(/"message_sending": channels have no hooks yet/, 'message_sending');
+  refused(/"reply_dispatch": an answer is sent in one way only/, 'reply_dispatch');
   refused(/priority .* whole number from -1000 to 1000/, 'input', { priority: 1001 });
   refused(/priority/, 'input', { priority: 0.5 });
   refused(/timeoutMs .* whole number from 1 to 600000/, 'input', { timeoutMs: 0 });
