@@ -220,6 +220,33 @@ test('messages from elsewhere are shown, those that were typed here are not, eac
   assert.deepEqual(shown(), ['said schedule "Morning"look']);
 });
 
+test("a message of one's own with files does not come into the middle of its answer", () => {
+  const file = (name: string) => ({ handle: `a${'0'.repeat(25)}`, name, mime: 'image/png', bytes: 2 });
+  const sent = (text: string) =>
+    message({
+      role: 'user',
+      content: [
+        { type: 'text', text },
+        { type: 'image', data: 'aGk=', mimeType: 'image/png' },
+      ],
+      attachments: [file('pic.png'), { ...file('huge.png'), unseen: 'bytes' }],
+      timestamp: 0,
+    });
+  const unseen = 'note [file] huge.png (the model does not see it: it is too large for a model)';
+  const { follower, shown } = world();
+  follower.own('what is in it?');
+  follower.run(delta('a '));
+  follower.chat(added(sent('what is in it?')));
+  follower.run(delta('cat'));
+  follower.chat(added(assistant('a cat')));
+  assert.deepEqual(shown(), ['began r1', 'a cat', unseen], 'what the model does not see is said after it');
+  follower.own('and now?');
+  follower.chat(added(sent('and now?')));
+  assert.deepEqual(shown(), ['note [file] pic.png', unseen], 'before an answer, all of them');
+  follower.chat(added(sent('from elsewhere')));
+  assert.deepEqual(shown(), ['said from elsewhere', 'said [image]', 'note [file] pic.png', unseen]);
+});
+
 test('a command that was given elsewhere is shown with its answer', () => {
   const { follower, shown } = world();
   const command = (text: string): Entry => ({

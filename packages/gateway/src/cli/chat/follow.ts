@@ -84,6 +84,8 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
   /** What streamed and was not confirmed by an entry, piece by piece. */
   let pieces: string[] = [];
   let streaming: 'answer' | 'thinking' | undefined;
+  /** What there is to say of a message of one's own that came while its answer streamed: it waits for the end of the piece. */
+  const later: string[] = [];
   /** Which run streams, and the number of what it said last. */
   let heard = { runId: '', seq: -1 };
   /** Something before it was missed: the text is shown when it is whole. */
@@ -92,6 +94,7 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
   function closePiece(): void {
     if (streaming) show.pause();
     streaming = undefined;
+    for (const note of later.splice(0)) show.note(note);
   }
 
   function stream(kind: 'answer' | 'thinking', delta: string): void {
@@ -212,13 +215,19 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
 
   function message({ message: said, runId = '' }: Extract<Entry, { type: 'message' }>): void {
     if (said.role === 'user') {
-      closePiece();
+      const first = said.content.find(({ type }) => type === 'text');
+      const isMine = said.from === undefined && isOwn(first?.type === 'text' ? first.text : '');
+      const isLate = isMine && streaming !== undefined;
+      if (!isLate) closePiece();
       for (const block of said.content) {
         const text = block.type === 'text' ? block.text : '[image]';
-        if (text !== '' && (said.from !== undefined || !isOwn(text))) show.said(text, authorOf(said));
+        if (text !== '' && !isMine) show.said(text, authorOf(said));
       }
-      for (const { name, unseen } of said.attachments ?? [])
-        show.note(`[file] ${name}${unseen === undefined ? '' : ` (the model does not see it: ${unseenReasons[unseen]})`}`);
+      for (const { name, unseen } of said.attachments ?? []) {
+        const note = `[file] ${name}${unseen === undefined ? '' : ` (the model does not see it: ${unseenReasons[unseen]})`}`;
+        if (!isLate) show.note(note);
+        else if (unseen !== undefined && later.length < MOST_REMEMBERED) later.push(note);
+      }
     } else if (said.role === 'assistant') {
       for (const block of said.content) {
         if (block.type === 'toolCall' && calls.size < MOST_REMEMBERED) calls.set(block.id, subjectOf(block.arguments));
