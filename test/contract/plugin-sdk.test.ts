@@ -185,7 +185,11 @@ test('a record of a job is cleaned up once, with its session or with the plugin,
     `note(api.session.workflow.registerSessionSchedulerJob({ id: '${id}', sessionKey: '${sessionKey}', kind: 'timer', cleanup: ${cleanup} }));`;
   const flaky = `() => { note('flaky'); if (!globalThis[Symbol.for('tenon.test.calm')]) throw new Error('not now'); }`;
   const jobs = `${job('a', SESSION)} ${job('b', other)} ${job('flaky', SESSION, flaky)} ${job('a', SESSION)}`;
-  writePlugin(world.place, { id: 'one', register: `${jobs} note(api.registerSessionSchedulerJob({ id: 'bad' }));` });
+  writePlugin(world.place, {
+    id: 'one',
+    grants: ['schedule.turns'],
+    register: `${jobs} note(api.registerSessionSchedulerJob({ id: 'bad' }));`,
+  });
   const host = await world.open();
   const { registrations } = await host.enable('one', { by });
   assert.deepEqual(

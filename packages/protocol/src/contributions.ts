@@ -296,6 +296,7 @@ export const contributions = {
     schema: Type.Object({ id: ItemName, sessionKey: SessionKey, kind: ItemName, description: Type.Optional(Description) }, closed),
     key: 'id',
     unique: 'plugin',
+    grant: 'schedule.turns',
   },
   scheduledTurn: {
     summary: 'Is given the turns that it has scheduled itself, when they are due; it may deal with one without the agent.',
