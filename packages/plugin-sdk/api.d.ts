@@ -687,7 +687,16 @@ export interface InboundMessage {
   readonly channel: string;
   /** Who says it, in the words of the channel; answers go there. Up to 128 letters, digits, `.`, `_`, `@`, `+` and `-`. */
   readonly from: string;
-  readonly text: string;
+  /** Needed where there are no files. */
+  readonly text?: string;
+  /**
+   * Up to 10, 25 MiB together, from where the plugin may send files from: the workspace of the agent, the plugin's folder,
+   * `attachments.roots`. They are copied before the call is answered.
+   */
+  readonly files?: readonly {
+    readonly path: string;
+    readonly name?: string;
+  }[];
   /** `main` where nothing is said. */
   readonly agentId?: string;
   /** What the channel calls it: the same one is taken once. */
@@ -701,6 +710,29 @@ export type ReceiveOutcome =
       readonly duplicate?: true;
     }
   | Refused;
+export interface ChannelPress {
+  /** The `id` that the channel was asked to send. */
+  readonly deliveryId: string;
+  readonly buttonId: string;
+  /** Where it was pressed: the `to` of the delivery. */
+  readonly from: string;
+  /** Who pressed it, where that is not `from`; for the record. */
+  readonly sender?: string;
+  /** Whether the channel knows that they may act here; otherwise the press is refused. It then counts as `operator.read` and `operator.write`. */
+  readonly isAuthorizedSender?: boolean;
+}
+/** `conflict`: one was pressed already. `not-granted`: the sender may not. `unavailable`: it was not done, and the buttons stay. */
+export type ChannelPressOutcome =
+  | {
+      readonly ok: true;
+      readonly sessionKey: string;
+      readonly entryId: string;
+      /** Whose button it was. */
+      readonly pluginId: string;
+      /** What it says to whoever pressed it. */
+      readonly text?: string;
+    }
+  | Refused;
 /** Of channels that the plugin serves. */
 export interface Channels {
   /**
@@ -708,6 +740,11 @@ export interface Channels {
    * Needs the grant `channels.serve`.
    */
   receive(message: InboundMessage): Promise<ReceiveOutcome>;
+  /**
+   * Presses a button of what one of its channels was sent, once, as `deliveries.press` does. Only where the delivery went, and only
+   * while the session belongs there. Needs the grant `channels.serve`.
+   */
+  pressButton(press: ChannelPress): Promise<ChannelPressOutcome>;
 }
 
 /** One of its turns that is due. */
@@ -1598,6 +1635,7 @@ interface HookEvents {
     channel: string;
     from: string;
     content: string;
+    files?: string[];
     messageId?: string;
   };
   /** Event of the hook message_sending. Something is about to be sent: by a plugin, before it is kept, or as the answer of the agent, before a channel is asked, each time that it is. Its text may be changed, or it may be cancelled. */

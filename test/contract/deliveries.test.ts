@@ -260,6 +260,24 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       }
     });
 
+    await t.test('a channel brings files in with a message: they are kept, belong to the session and are named to the model', async () => {
+      writeFileSync(join(roots, 'brought.txt'), 'from afar');
+      server.next({ text: 'I see.' });
+      const from = `eve-${engine}`;
+      const files = [{ path: join(roots, 'brought.txt'), name: 'Letter.txt' }];
+      const { ok, sessionKey, runId } = await late(world.admin, 'receive', { channel: 'echo', from, files });
+      assert.equal(ok, true);
+      await world.ended(runId);
+      const { attachments } = await ask(world.admin, 'attachments.list', { sessionKey });
+      assert.deepEqual(
+        attachments.map(({ name, mime, owner }: Any) => [name, mime, owner]),
+        [['Letter.txt', 'text/plain', 'channel:echo']],
+      );
+      const url = `${world.gateway.url}/attachments/${attachments[0].handle}`;
+      assert.equal(await (await fetch(url, { headers: { authorization: `Bearer ${world.gateway.token}` } })).text(), 'from afar');
+      assert.ok(JSON.stringify(server.requests).includes(attachments[0].handle), 'the agent can read it');
+    });
+
     await t.test('a channel that does not take a delivery is asked again, and how it stands can be read', async () => {
       server.next({ text: 'this goes unheard' });
       const { sessionKey, runId } = await late(world.admin, 'receive', { channel: 'echo', from: `bob-${engine}`, text: 'Hello' });

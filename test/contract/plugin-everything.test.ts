@@ -190,6 +190,14 @@ const uses: Readonly<Record<ContributionKind, () => Promise<void>>> = {
       presentation: { title: 'x', buttons: ['a', 'b', 'c'].map((id) => ({ id, label: id, action: { actionId: 'press' } })) },
     });
     assert.deepEqual([refusedSend.reason, /takes 2 buttons/.test(refusedSend.message)], ['limit', true]);
+    const { deliveryId } = await late('send', {
+      sessionKey: came.sessionKey,
+      presentation: { title: 'x', buttons: [{ id: 'a', label: 'a', action: { actionId: 'press', payload: {} } }] },
+    });
+    const press = { deliveryId, buttonId: 'a', from: 'ada', isAuthorizedSender: true };
+    assert.equal((await late('press', { ...press, isAuthorizedSender: false })).reason, 'not-granted');
+    assert.equal((await late('press', press)).pluginId, 'everything');
+    assert.equal((await late('press', press)).reason, 'conflict');
   },
   async httpRoute() {
     const open = await fetch(url('/hook/a/b'), { method: 'POST', body: 'hello' });

@@ -7,7 +7,7 @@ import { groupOf } from '../../packages/gateway/src/host/api-groups.ts';
 import { registerMethods } from '../../packages/gateway/src/host/register-api.ts';
 import { RUN_CONTEXT_GRACE_MS } from '../../packages/gateway/src/host/run-context.ts';
 import { createManualClock } from '../support/clock.ts';
-import { EXTENSION, KEEP, lastApi, openHostWorld, SESSION, writePlugin } from '../support/plugins.ts';
+import { EXTENSION, type HostWorld, KEEP, lastApi, openHostWorld, SESSION, writePlugin } from '../support/plugins.ts';
 import { idOf, job } from '../support/stores-jobs.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -82,7 +82,7 @@ const grantedCalls = lateCallNames.flatMap((call) => {
 const lateGrants = [...new Set(grantedCalls.map(({ grant }) => grant))];
 
 /** Arguments with which each call that needs a grant would be done. */
-const goodArguments: Record<GrantedCall, unknown[] | ((api: RuntimeApi) => Promise<unknown[]>)> = {
+const goodArguments: Record<GrantedCall, unknown[] | ((api: RuntimeApi, world: HostWorld) => Promise<unknown[]>)> = {
   'session.state.list': ['box'],
   'session.workflow.enqueueNextTurnInjection': [{ sessionKey: SESSION, text: 'x' }],
   'session.workflow.continueAgent': [{ sessionKey: SESSION, force: true }],
@@ -96,14 +96,23 @@ const goodArguments: Record<GrantedCall, unknown[] | ((api: RuntimeApi) => Promi
     return [{ sessionKey: SESSION, deliveryId: sent.ok ? sent.deliveryId : 'none-none-none-none-none', text: 'y' }];
   },
   'channels.receive': [{ channel: 'line', from: 'ada', text: 'x' }],
+  'channels.pressButton': async ({ session: { workflow } }, { store }) => {
+    const key = 'agent:main:line:ada';
+    const route = { channel: 'line', to: 'ada' };
+    const runId = `run-${crypto.randomUUID()}`;
+    await store.write('runs.accept', { ...{ key, runId, route }, content: [], trigger: 'user', principal: by, options: {}, at: 1 });
+    const sent = await workflow.sendSessionAttachment({ sessionKey: key, text: 'x' });
+    const deliveryId = sent.ok ? sent.deliveryId : 'none-none-none-none-none';
+    return [{ deliveryId, buttonId: 'yes', from: 'ada', isAuthorizedSender: true }];
+  },
   'session.workflow.withdrawActionRequired': [{ sessionKey: SESSION }],
   'gateway.emit': [{ name: 'news', data: {} }],
   'agent.events.emitAgentEvent': [{ runId: 'run-run-run-run-run', sessionKey: SESSION, stream: 'one', data: {} }],
 };
 
-async function argumentsOf(place: GrantedCall, api: RuntimeApi): Promise<unknown[]> {
+async function argumentsOf(place: GrantedCall, api: RuntimeApi, world: HostWorld): Promise<unknown[]> {
   const good = goodArguments[place];
-  return typeof good === 'function' ? good(api) : good;
+  return typeof good === 'function' ? good(api, world) : good;
 }
 
 function isRefused(outcome: unknown): boolean {
@@ -129,7 +138,7 @@ test('every late call without its grant is refused, naming it and the command th
     const host = await world.open();
     const call = async () => {
       const found = lateCalls(lastApi(world)).find(([each]) => each === place);
-      return (await found?.[1](...(await argumentsOf(place, lastApi(world))))) as { reason?: string; message?: string } | undefined;
+      return (await found?.[1](...(await argumentsOf(place, lastApi(world), world)))) as { reason?: string; message?: string } | undefined;
     };
     await host.enable('one', { by, grants: others });
     const refused = await call();
@@ -186,7 +195,7 @@ test('every late call with bad input, and of a load that has ended, gives a valu
   await host.disable('one', { by });
   await calls();
   for (const place of Object.keys(goodArguments) as GrantedCall[]) {
-    const input = await argumentsOf(place, api);
+    const input = await argumentsOf(place, api, world);
     const outcome = (await lateCalls(api).find(([each]) => each === place)?.[1](...input)) as { reason: string };
     assert.match(outcome.reason, /^not-loaded/, place);
   }
@@ -317,7 +326,9 @@ test('nothing that a tool of a plugin can call changes settings, grants, trust, 
   const before = await kept();
   for (const [place, call] of lateCalls(api)) {
     const isGranted = Object.hasOwn(goodArguments, place);
-    const input = isGranted ? await argumentsOf(place as GrantedCall, api) : [SESSION, 'box', { config: {}, grants: ['policy.tools'] }];
+    const input = isGranted
+      ? await argumentsOf(place as GrantedCall, api, world)
+      : [SESSION, 'box', { config: {}, grants: ['policy.tools'] }];
     await call(...input);
   }
   const names = lateCalls(api).map(([place]) => place);

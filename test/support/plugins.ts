@@ -174,6 +174,7 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
         sendRoots: [],
         workspaceOf: () => workspace,
         receive: ({ channel, from }) => Promise.resolve({ sessionKey: `agent:main:${channel}:${from}`, runId: 'run-run-run-run-run' }),
+        press: () => Promise.resolve({ pluginId: 'one' }),
         readSecret: (name) => secrets.get(name),
         askPerson: (question) => {
           questions.push(question);

@@ -12,7 +12,6 @@ import type { PluginHost } from './host/plugin-host.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { writeFileDurably } from './kernel/durable-file.ts';
 import { randomId } from './kernel/ids.ts';
-import { createLanes } from './kernel/lane.ts';
 import { openLogBook } from './kernel/log.ts';
 import { createMetrics } from './kernel/metrics.ts';
 import { readSecretFile } from './kernel/secret-files.ts';
@@ -259,7 +258,6 @@ export async function startGateway({
       about: { version, startedAt, url: () => net?.url ?? '', warnings, auditChain },
       shutdown: (reason) => void stop(reason),
       plugins: () => host,
-      lanes: createLanes(),
     };
 
     let draining = false;

@@ -40,6 +40,8 @@ export type {
   AttachmentOutcome,
   AttachmentPresentation,
   Channel,
+  ChannelPress,
+  ChannelPressOutcome,
   Channels,
   DeliveryReceipt,
   InboundMessage,

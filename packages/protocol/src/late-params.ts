@@ -3,8 +3,9 @@
 import { Type, type Static } from 'typebox';
 import { ActionRequired, Presentation } from './attachment.ts';
 import { decisions } from './approval.ts';
+import { ChannelId, ItemName } from './contributions.ts';
 import { limits } from './limits.ts';
-import { RandomId, SessionKey } from './names.ts';
+import { OwnerId, RandomId, SessionKey } from './names.ts';
 import { CronText, JobMessage, JobName, JobTag, LAST_TIME, TimeZone } from './schedule.ts';
 
 const closed = { additionalProperties: false };
@@ -42,6 +43,17 @@ const OwnPresentation = Type.Object(
   { ...Presentation.properties, buttons: Type.Optional(Type.Array(Button, { maxItems: limits.deliveryButtons.value })) },
   closed,
 );
+
+/** Files of this machine, by their paths. */
+const LocalFiles = Type.Array(Type.Object({ path: NonBlank(4_096), name: Type.Optional(NonBlank(255)) }, closed), {
+  maxItems: limits.messageAttachments.value,
+});
+
+/** A person or a conversation, in the words of a channel. */
+const ChannelPeer = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$',
+  description: 'up to 128 letters, digits, ., _, @, + and -',
+});
 
 export const lateParams = {
   'session.workflow.enqueueNextTurnInjection': Type.Object({ sessionKey: SessionKey, ...resultInjection.properties }, closed),
@@ -83,11 +95,7 @@ export const lateParams = {
   'session.workflow.sendSessionAttachment': Type.Object(
     {
       sessionKey: SessionKey,
-      files: Type.Optional(
-        Type.Array(Type.Object({ path: NonBlank(4_096), name: Type.Optional(NonBlank(255)) }, closed), {
-          maxItems: limits.messageAttachments.value,
-        }),
-      ),
+      files: Type.Optional(LocalFiles),
       text: Type.Optional(Type.String({ maxLength: MAX_TEXT })),
       presentation: Type.Optional(OwnPresentation),
       maxBytes: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.attachmentBytes.value })),
@@ -102,6 +110,30 @@ export const lateParams = {
       deliveryId: RandomId,
       text: Type.Optional(Type.Union([Type.String({ maxLength: MAX_TEXT }), Type.Null()])),
       presentation: Type.Optional(Type.Union([OwnPresentation, Type.Null()])),
+    },
+    closed,
+  ),
+  'channels.receive': Type.Object(
+    {
+      channel: ChannelId,
+      /** Who says it; also where answers go. */
+      from: ChannelPeer,
+      text: Type.Optional(Type.String({ maxLength: limits.messageChars.value })),
+      files: Type.Optional(LocalFiles),
+      agentId: Type.Optional(OwnerId),
+      /** What the channel calls it: the same one is taken once. */
+      messageId: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    },
+    closed,
+  ),
+  'channels.pressButton': Type.Object(
+    {
+      deliveryId: RandomId,
+      buttonId: ItemName,
+      /** Where it was pressed: whom the delivery was for. */
+      from: ChannelPeer,
+      sender: Type.Optional(ChannelPeer),
+      isAuthorizedSender: Type.Optional(Type.Boolean()),
     },
     closed,
   ),

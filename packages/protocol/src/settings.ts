@@ -337,7 +337,7 @@ export const settings = {
   },
   'attachments.roots': {
     summary:
-      'Folders whose files plugins with the grant `attachments.send` may send, beside the workspace of the agent and their own folder.',
+      'Folders whose files plugins may send (grant `attachments.send`) or bring in with a message (`channels.serve`), beside the workspace of the agent and their own folder.',
     schema: Type.Array(Type.String({ minLength: 1, maxLength: 4096, pattern: '^/', description: 'an absolute path' }), { maxItems: 64 }),
     default: [] as string[],
     takesEffect: 'restart',

@@ -34,32 +34,48 @@ export async function readSaidFiles(
   asker: Asker,
   { store, files }: { readonly store: Store; readonly files: AttachmentFiles },
 ): Promise<SaidFiles> {
-  const refs: AttachmentRef[] = [];
-  const images: ImageBlock[] = [];
+  const found: FileToSay[] = [];
   for (const handle of handles) {
     const { attachment } = await store.read('attachments.get', { handle });
     requireSeen(attachment, asker);
     if (attachment.sessionKey !== undefined && attachment.sessionKey !== key) throw noAttachment(handle);
     const { name, mime, bytes } = attachment;
-    const ref = { handle, name, mime, bytes };
-    if (!(imageTypes as readonly string[]).includes(mime)) {
+    const read = async () => {
+      const content = await files.read(attachment);
+      if (content) return content;
+      throw new GatewayError('UNAVAILABLE', `The file of attachment "${handle}" is not in this home folder`, {
+        details: { code: 'NO_FILE' },
+      });
+    };
+    found.push({ ref: { handle, name, mime, bytes }, read });
+  }
+  return sayFiles(found);
+}
+
+export interface FileToSay {
+  readonly ref: AttachmentRef;
+  readonly read: () => Buffer | Promise<Buffer>;
+}
+
+/** What the agent sees of files, wherever they came from. Throws what `read` throws. */
+export async function sayFiles(found: readonly FileToSay[]): Promise<SaidFiles> {
+  const refs: AttachmentRef[] = [];
+  const images: ImageBlock[] = [];
+  for (const { ref, read } of found) {
+    if (!(imageTypes as readonly string[]).includes(ref.mime)) {
       refs.push(ref);
       continue;
     }
-    const unseen = whyUnseen(attachment, images.length);
+    const unseen = whyUnseen(ref, images.length);
     if (unseen !== undefined) {
       refs.push({ ...ref, unseen });
       continue;
     }
-    const content = await files.read(attachment);
-    if (!content)
-      throw new GatewayError('UNAVAILABLE', `The file of attachment "${handle}" is not in this home folder`, {
-        details: { code: 'NO_FILE' },
-      });
+    const content = await read();
     const tooMany = tooManyPixels(content);
     refs.push(tooMany === undefined ? ref : { ...ref, unseen: 'pixels' });
     if (tooMany !== undefined) continue;
-    images.push({ type: 'image', mimeType: mime as ImageBlock['mimeType'], data: content.toString('base64') });
+    images.push({ type: 'image', mimeType: ref.mime as ImageBlock['mimeType'], data: content.toString('base64') });
   }
   return { refs, images };
 }

@@ -11,6 +11,7 @@ import type { PluginHostOptions } from '../host/plugin-host.ts';
 import { createHookRunner, type HookRunner } from '../host/run-hook.ts';
 import { createTrace, type Trace, type TraceDeps } from '../host/trace.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { createLanes, type Lanes } from '../kernel/lane.ts';
 import type { Log } from '../kernel/log.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import type { Metrics } from '../kernel/metrics.ts';
@@ -25,6 +26,7 @@ import type { StoredEvent } from '../store/stream.ts';
 import { type AgentBook, agentIdOf, createAgentBook } from './agents.ts';
 import { createApprovals } from './approvals.ts';
 import type { CommandDeps } from './commands.ts';
+import { pressInChannel } from './channel-press.ts';
 import { type Composer, createComposer } from './composer.ts';
 import { continueAgent } from './continue-agent.ts';
 import { createEventFollowers, type EventFollowers } from './follow-events.ts';
@@ -81,6 +83,8 @@ export interface AgentParts {
   /** Those of the gateway and of the plugins that are loaded now. */
   readonly allTools: () => readonly Tool[];
   readonly turns: TurnQueue;
+  /** For work of plugins in a session that must not overtake itself. */
+  readonly lanes: Lanes;
   readonly wake: Wake;
   readonly scheduler: Scheduler;
   readonly heartbeat: Heartbeat;
@@ -105,6 +109,7 @@ export interface AgentParts {
     | 'schedules'
     | 'workspaceOf'
     | 'receive'
+    | 'press'
   >;
   /** From now on turns use what they have registered. */
   usePlugins(plugins: PluginParts): void;
@@ -123,6 +128,7 @@ const CLOSE_BUDGET_MS = 2_000;
 export function openAgents(options: AgentOptions): AgentParts {
   const { home, settings, store, clock, log, metrics } = options;
   const hookRegistry = createHookRegistry();
+  const lanes = createLanes();
   // Not under `message`: that is the text of the record itself, and the later one of two is all that a reader gets.
   const reportFailure = ({ message: reason, ...failure }: PluginFailure) => log.warn({ ...failure, reason }, 'a plugin failed');
   let plugins: PluginParts | undefined;
@@ -269,6 +275,7 @@ export function openAgents(options: AgentOptions): AgentParts {
     agents,
     allTools,
     turns,
+    lanes,
     wake,
     scheduler,
     heartbeat,
@@ -301,7 +308,9 @@ export function openAgents(options: AgentOptions): AgentParts {
       counts,
       activity,
       reservedTools: ownTools.map(({ name }) => name),
-      receive: (message) => receiveMessage(message, { store, clock, agents, composer, turns, hooks }),
+      receive: (message, takeFiles) =>
+        receiveMessage(message, takeFiles, { store, clock, files: options.files, agents, composer, turns, hooks }),
+      press: (request) => pressInChannel(request, { store, clock, lanes, plugins, turns, wake }),
       workspaceOf: (sessionKey) => {
         const agent = agents.get(agentIdOf(sessionKey));
         return agent && agents.openWorkspace(agent);

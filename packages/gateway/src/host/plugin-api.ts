@@ -21,6 +21,7 @@ import { createPluginSchedules, type TurnSchedules } from './plugin-schedules.ts
 import { createUpdateAttachment } from './update-attachment.ts';
 import { createSendAttachment, type SendDeps } from './send-attachment.ts';
 import { createSecrets, type SecretDeps } from './plugin-secrets.ts';
+import { type ChannelPressDeps, createPressButton } from './press-in-channel.ts';
 import { createReceive, type ReceiveDeps } from './receive-message.ts';
 import { runAsHost } from './plugin-scope.ts';
 import type { RunContexts } from './run-context.ts';
@@ -35,7 +36,7 @@ export interface OwnEvent {
   readonly payload: PluginEvent;
 }
 
-export interface PluginApiDeps extends SessionStateDeps, QuestionDeps, SecretDeps, SendDeps, ReceiveDeps {
+export interface PluginApiDeps extends SessionStateDeps, QuestionDeps, SecretDeps, SendDeps, ReceiveDeps, ChannelPressDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly runContexts: RunContexts;
@@ -227,7 +228,7 @@ export function createRuntimeApi(load: PluginLoad, deps: PluginApiDeps): Runtime
     },
     agent: { events: { emitAgentEvent } },
     gateway: { emit },
-    channels: { receive: createReceive(load, deps) },
+    channels: { receive: createReceive(load, deps), pressButton: createPressButton(load, deps) },
     secrets: createSecrets(load, deps),
     runContext,
     lifecycle: { signal: load.signal, onDispose },

@@ -22,6 +22,7 @@ import type { PluginFaults } from './plugin-faults.ts';
 import type { Incident } from './plugin-incidents.ts';
 import type { Registration } from './plugin-load.ts';
 import type { HookRunner } from './run-hook.ts';
+import type { ChannelPressDeps } from './press-in-channel.ts';
 import type { ReceiveDeps } from './receive-message.ts';
 import type { AskedPerson, PersonQuestion } from './plugin-questions.ts';
 import type { TurnSchedules } from './plugin-schedules.ts';
@@ -170,6 +171,8 @@ export interface PluginHostOptions {
   readonly workspaceOf: (sessionKey: string) => string | undefined;
   /** Says to the agent what a channel brings in. The host has looked at grant and input. */
   readonly receive: ReceiveDeps['receive'];
+  /** Presses a button that was pressed in a channel. The host has looked at grant, input and whose it is. */
+  readonly press: ChannelPressDeps['press'];
   /** Bundled plugins that are switched on where nobody has decided about them yet. */
   readonly onAtFirst?: readonly string[];
   /** A secret that the operator keeps; undefined where there is none. */

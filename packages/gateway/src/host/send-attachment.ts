@@ -18,18 +18,13 @@ import { gateSending, type SendingHooks } from './message-hooks.ts';
 import { barrier, refusalOf, refuse, take } from './late-call.ts';
 import type { PluginLoad } from './plugin-load.ts';
 
-export interface SendDeps {
+export interface SendDeps extends FileDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly files: AttachmentFiles;
   readonly registry: ContributionRegistry;
   readonly deliverer: Deliverer;
   readonly hooks?: SendingHooks;
-  readonly home: string;
-  /** The setting `attachments.roots`. */
-  readonly sendRoots: readonly string[];
-  /** The workspace of the agent of this session; undefined when there is no such agent. */
-  readonly workspaceOf: (sessionKey: string) => string | undefined;
 }
 
 const Given = lateParams['session.workflow.sendSessionAttachment'];
@@ -37,7 +32,7 @@ type Given = Static<typeof Given>;
 type Buttons = NonNullable<Presentation['buttons']>;
 
 export function createSendAttachment(load: PluginLoad, deps: SendDeps): (given: unknown) => Promise<AttachmentOutcome> {
-  const { plugin, pluginName, rootDir } = load.facts;
+  const { plugin, pluginName } = load.facts;
   const { store, clock, files, registry, deliverer } = deps;
   const call = 'session.workflow.sendSessionAttachment';
 
@@ -129,24 +124,49 @@ export function createSendAttachment(load: PluginLoad, deps: SendDeps): (given: 
     });
   }
 
-  async function readFiles(
-    { sessionKey, files: asked = [], maxBytes = limits.attachmentBytes.value }: Given,
+  function readFiles(
+    { sessionKey, files: asked = [], maxBytes }: Given,
     { item }: RegisteredItem<'channel'>,
-  ): Promise<{ name: string; content: Buffer }[] | Refused> {
-    if (asked.length === 0) return [];
-    const workspace = deps.workspaceOf(sessionKey);
-    if (workspace === undefined) return refuse('unavailable', `there is no agent for session "${sessionKey}"`);
-    const roots = { workspace, others: [rootDir, ...deps.sendRoots], home: deps.home };
-    const read: { name: string; content: Buffer }[] = [];
-    let left = maxBytes;
-    for (const [index, { path, name }] of asked.entries()) {
-      const found = await readFromRoots(path, roots, Math.min(left, item.limits?.fileBytes ?? left));
-      if ('wrong' in found) return refuse('invalid', `attachment/files/${index} (${JSON.stringify(path.slice(0, 256))}) ${found.wrong}`);
-      left -= found.content.length;
-      read.push({ name: cleanFileName(name ?? found.name), content: found.content });
-    }
-    return read;
+  ): Promise<readonly TakenFile[] | Refused> {
+    return takeFiles(asked, 'attachment', load, sessionKey, deps, { all: maxBytes, each: item.limits?.fileBytes });
   }
+}
+
+export interface TakenFile {
+  readonly name: string;
+  readonly content: Buffer;
+}
+
+export interface FileDeps {
+  readonly home: string;
+  /** The setting `attachments.roots`. */
+  readonly sendRoots: readonly string[];
+  /** The workspace of the agent of this session; undefined when there is no such agent. */
+  readonly workspaceOf: (sessionKey: string) => string | undefined;
+}
+
+/** Files that a plugin names, from where it may take some for this session. Contract: does not throw. */
+export async function takeFiles(
+  asked: NonNullable<Given['files']>,
+  place: string,
+  load: PluginLoad,
+  sessionKey: string,
+  deps: FileDeps,
+  most: { readonly all?: number | undefined; readonly each?: number | undefined } = {},
+): Promise<readonly TakenFile[] | Refused> {
+  if (asked.length === 0) return [];
+  const workspace = deps.workspaceOf(sessionKey);
+  if (workspace === undefined) return refuse('unavailable', `there is no agent for session "${sessionKey}"`);
+  const roots = { workspace, others: [load.facts.rootDir, ...deps.sendRoots], home: deps.home };
+  const taken: TakenFile[] = [];
+  let left = most.all ?? limits.attachmentBytes.value;
+  for (const [index, { path, name }] of asked.entries()) {
+    const found = await readFromRoots(path, roots, Math.min(left, most.each ?? left));
+    if ('wrong' in found) return refuse('invalid', `${place}/files/${index} (${JSON.stringify(path.slice(0, 256))}) ${found.wrong}`);
+    left -= found.content.length;
+    taken.push({ name: cleanFileName(name ?? found.name), content: found.content });
+  }
+  return taken;
 }
 
 /** A plugin offers what is its own; what another one does is not its to offer. */

@@ -3,7 +3,6 @@ import type { KeyedMethod, MethodName, Params, Result } from '@tenon/protocol';
 import type { AgentParts } from '../agent/open-agents.ts';
 import type { PluginHost } from '../host/plugin-host.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { Lanes } from '../kernel/lane.ts';
 import type { Log, LogBook } from '../kernel/log.ts';
 import type { WriteArgs, WriteName, WriteResult } from '../store/operations.ts';
 import type { AttachmentFiles } from '../store/attachment-files.ts';
@@ -27,6 +26,7 @@ export interface Services
     | 'agents'
     | 'allTools'
     | 'turns'
+    | 'lanes'
     | 'wake'
     | 'heartbeat'
     | 'composer'
@@ -51,8 +51,6 @@ export interface Services
   readonly about: About;
   /** Begins to stop the gateway; the answer to this request still leaves. */
   readonly shutdown: (reason: string) => void;
-  /** For work of plugins in a session that must not overtake itself. */
-  readonly lanes: Lanes;
   readonly plugins: () => PluginHost;
 }
 

@@ -1,7 +1,7 @@
 // A run from its message to its end. Each step is one commit: the message and the mark that it was told, an answer and the
 // calls in it, the end and everything that ends with it. A run ends once, whoever says so and however often.
 import { voidPendingOf } from './approvals.ts';
-import { bindAttachments, type Quotas } from './attachments.ts';
+import { bindAttachments, insertAttachment, type NewAttachment, type Quotas, requireRoom } from './attachments.ts';
 import { insertCalls, type NewCall, settleCalls } from './calls.ts';
 import { announceQueued, emitChat } from './chat-events.ts';
 import { deliverAnswer, type Route, setRoute } from './deliveries.ts';
@@ -35,7 +35,7 @@ export function* acceptRun(
     options: JsonObject;
     title?: string;
     /** Files that are said with it: from now on they belong to the session. */
-    attachments?: { readonly handles: readonly string[]; readonly quotas: Quotas };
+    attachments?: { readonly handles: readonly string[]; readonly quotas: Quotas; readonly made?: readonly NewAttachment[] };
     /** The channel that brought it, and who answers go to. */
     route?: Route;
     at: number;
@@ -64,6 +64,10 @@ export function* acceptRun(
     returning *`);
   if (!row) refuse('CONFLICT', `Run "${runId}" exists already`, { code: 'RUN_EXISTS' });
   if (args.attachments) yield* bindAttachments(args.attachments.handles, key, args.attachments.quotas);
+  for (const file of args.attachments?.made ?? []) {
+    yield* requireRoom(file.bytes, key, args.attachments!.quotas);
+    yield* insertAttachment(file, key, at);
+  }
   if (args.route) yield* setRoute(key, args.route, at);
   if (!known) yield* announce('create', toSession(session), at);
   yield* announceQueued(key, runId, content, originOf(args.trigger, args.options as RunOrigin), at);

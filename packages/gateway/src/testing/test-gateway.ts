@@ -11,7 +11,6 @@ import type { Found } from '../host/discover.ts';
 import { openPlugins } from '../host/open-plugins.ts';
 import type { PluginHost } from '../host/plugin-host.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { createLanes } from '../kernel/lane.ts';
 import { createLogBook } from '../kernel/log.ts';
 import { createMetrics } from '../kernel/metrics.ts';
 import type { Models } from '../model/types.ts';
@@ -163,7 +162,6 @@ export async function openTestGateway({
       about: { version: VERSION, startedAt, url: NO_URL, warnings: [], auditChain },
       shutdown: () => {},
       plugins: () => plugins,
-      lanes: createLanes(),
     },
     metrics,
   );

@@ -32,7 +32,10 @@ export const messageHooks = {
     event: hookEvent({
       channel: Text,
       /** Who says it, in the words of the channel. */ from: Text,
+      /** Empty where it is files alone. */
       content: Text,
+      /** Names of the files that come with it. */
+      files: Type.Optional(Type.Array(DisplayText)),
       messageId: OptionalText,
     }),
     timeoutMs: 15_000,
