@@ -184,3 +184,43 @@ for (const engine of engines) {
     assert.deepEqual(world.accepted, []);
   });
 }
+
+for (const engine of engines) {
+  test(`${engine}: jobs whose time nobody can tell any more are paused, say why, and hold nobody up`, async () => {
+    verifies('R12');
+    await using world = await openScheduleWorld(engine);
+    await world.start();
+    const nextAt = world.clock.now() + MINUTE;
+    const broken: [string, unknown][] = [
+      ['zone', { kind: 'cron', cron: '* * * * *', tz: 'Mars/Base' }],
+      ['expression', { kind: 'cron', cron: 'never', tz: 'UTC' }],
+      ['shape', { kind: 'every', everyMs: 0 }],
+      ['nothing', null],
+    ];
+    // More than one look takes.
+    for (let n = 0; n < 60; n++) broken.push([`many-${n}`, 'gone']);
+    for (const [name, schedule] of broken)
+      await world.store.write('jobs.add', job(name, { schedule: schedule as Schedule }, { nextAt, at: world.clock.now() }));
+    await world.store.write('jobs.add', job('sound', {}, { nextAt: nextAt + 1, at: world.clock.now() }));
+    await world.settled();
+    const { jobs: listed } = await world.store.read('jobs.list', { limit: 100 });
+    assert.equal(listed.length, broken.length + 1, 'they can be listed before anybody has noticed');
+    await world.advance(MINUTE + 1);
+    assert.deepEqual(await found(world, 'sound'), ['running'], 'at its time');
+    for (const [name] of broken) {
+      const { state, note = '', nextAt: next } = await get(world, name);
+      assert.deepEqual([state, next], ['paused', undefined], name);
+      assert.match(note, name === 'zone' ? /worked out any more \(.*Mars\/Base/ : /cannot be (worked out|read)/, name);
+      assert.deepEqual(await found(world, name), ['skipped'], name);
+    }
+    const records = await world.store.read('audit.list', { limit: 200 });
+    const paused = records.filter(({ action, actor }) => action === 'cron.pause' && actor === 'gateway');
+    assert.deepEqual(new Set(paused.map(({ target }) => target)), new Set(broken.map(([name]) => idOf(name))));
+    const at = world.clock.now();
+    await assert.rejects(world.store.write('jobs.resume', { id: idOf('nothing'), nextAt: at + 1, at }), /cannot be resumed/);
+    const schedule: Schedule = { kind: 'at', at: at + MINUTE };
+    await world.store.write('jobs.update', { id: idOf('nothing'), fields: { schedule }, nextAt: at + MINUTE, at });
+    const { job: mended } = await world.store.write('jobs.resume', { id: idOf('nothing'), nextAt: at + MINUTE, at });
+    assert.deepEqual([mended.state, mended.note, mended.schedule], ['active', undefined, schedule]);
+  });
+}

@@ -1,7 +1,7 @@
 // Begins what is due. The store knows when: what is due now and what is due next are reads of an index, so that a tick costs
 // what it does and not what there is. The wall clock says what is due; waiting is by the monotonic clock and never longer than a
 // minute, so that a clock that was moved is noticed. Nothing about a job is remembered here.
-import type { Occurrence } from '@tenon/protocol';
+import type { Job, Occurrence } from '@tenon/protocol';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import { faultpoint } from '../kernel/fault.ts';
 import type { Log } from '../kernel/log.ts';
@@ -9,7 +9,7 @@ import type { Metrics } from '../kernel/metrics.ts';
 import type { DueJob } from '../store/occurrences.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredEvent } from '../store/stream.ts';
-import { planDue } from './due-plan.ts';
+import { type DuePlan, planDue } from './due-plan.ts';
 import { newRunOf } from './job-wishes.ts';
 
 export interface SchedulerDeps {
@@ -122,10 +122,11 @@ export function createScheduler({ store, clock, log, metrics, accepted, reconcil
     isFirst = false;
   }
 
-  async function begin({ job, revision }: DueJob): Promise<void> {
+  async function begin({ job, revision, damage }: DueJob): Promise<void> {
     const now = clock.now();
     if (job.nextAt === undefined || job.nextAt > now) return;
-    const plan = planDue({ ...job, nextAt: job.nextAt }, now, upSince);
+    const plan = damage === undefined ? planOf({ ...job, nextAt: job.nextAt }, now, upSince) : { wrong: damage };
+    if ('wrong' in plan) return letRest(job, revision, plan.wrong);
     const { key, runId } = newRunOf(job);
     faultpoint('schedule.due');
     const { claimed, occurrence } = await store.write('jobs.claim', {
@@ -149,6 +150,12 @@ export function createScheduler({ store, clock, log, metrics, accepted, reconcil
     metrics.count('tenon_schedule_occurrences_total', { state: occurrence.state });
     if (occurrence.state === 'running') accepted(key);
     else log.info({ jobId: job.id, name: job.name, occurrence }, 'a job was due and has not begun');
+  }
+
+  /** It would fail at every look, and hold up the others. */
+  async function letRest({ id, name }: Job, revision: number, note: string): Promise<void> {
+    await store.write('jobs.pause', { id, revision, note, by: 'gateway', at: clock.now() });
+    log.error({ jobId: id, name, note }, 'a job is paused, because nobody can tell when it is due');
   }
 
   async function beginWaiting({ jobId, dueAt, sessionKey }: Occurrence): Promise<void> {
@@ -176,4 +183,14 @@ export function createScheduler({ store, clock, log, metrics, accepted, reconcil
       while (ticking) await ticking;
     },
   };
+}
+
+/** A time zone may be gone since the schedule was taken. */
+function planOf(job: Parameters<typeof planDue>[0], now: number, upSince: number): DuePlan | { readonly wrong: string } {
+  try {
+    return planDue(job, now, upSince);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { wrong: `When it is due cannot be worked out any more (${why.slice(0, 200)}); give it another schedule, then resume it` };
+  }
 }

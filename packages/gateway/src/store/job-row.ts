@@ -1,6 +1,8 @@
 // The rows of jobs and of their occurrences, and what is told of them. Locks are taken in one order: session, run, job,
 // occurrence; whoever needs only the later ones does without the earlier.
-import type { Job, JobSession, Occurrence, OnMiss, Overlap, Schedule } from '@tenon/protocol';
+import type { Job, JobSession, JsonObject, Occurrence, Overlap } from '@tenon/protocol';
+import { appendAudit } from './audit.ts';
+import { readColumns } from './job-columns.ts';
 import { change, type Dialect, emit, one, type Operation, refuse, type Row, sql } from './sql.ts';
 
 const MINUTE_MS = 60_000;
@@ -14,6 +16,7 @@ export interface JobRow extends Row {
   readonly message: string;
   readonly state: string;
   readonly overlap: string;
+  readonly on_miss: string;
   readonly retry: string | null;
   readonly delivery: Job['delivery'];
   readonly owner: string;
@@ -55,6 +58,18 @@ export function* announceJob(
   occurrence?: OccurrenceRow,
 ): Operation<void> {
   yield* emit('cron', { kind, job: toJob(job), ...(occurrence ? { occurrence: toOccurrence(occurrence) } : {}) }, at);
+}
+
+/** Who changed it, in the same commit; what plugins and the agent do for themselves is told of elsewhere. */
+export function* auditJob(
+  action: 'cron.add' | 'cron.update' | 'cron.pause' | 'cron.resume' | 'cron.remove',
+  job: JobRow,
+  { by, at }: { readonly by?: string; readonly at: number },
+  dialect: Dialect,
+  details: JsonObject = {},
+): Operation<void> {
+  if (by === undefined) return;
+  yield* appendAudit({ actor: by, action, target: job.id, details: { name: job.name, owner: job.owner, ...details }, at }, dialect);
 }
 
 /** A job that is never due again and has nothing under way is finished. */
@@ -112,7 +127,7 @@ export function* insertOccurrence(job: JobRow, dueAt: number, occurrence: NewOcc
 export function* skipDue(job: JobRow, reason: string, at: number): Operation<void> {
   if (job.state !== 'active' || job.next_at === null || job.next_at > at) return;
   const lateMs = at - job.next_at;
-  const schedule = JSON.parse(job.schedule) as Schedule;
+  const { schedule } = readColumns(job);
   const covers = schedule.kind === 'every' ? Math.floor(lateMs / schedule.everyMs) + 1 : 1;
   const until = schedule.kind === 'every' && covers > 1 ? job.next_at + (covers - 1) * schedule.everyMs : null;
   // How often an expression was due is known where times are worked out, not here.
@@ -138,17 +153,19 @@ export function* deleteJob(job: JobRow, reason: string, at: number): Operation<v
 export function toJob(row: Row): Job {
   const session: JobSession =
     row.session_key === null ? { agentId: row.agent_id as string, fresh: true } : { key: row.session_key as string };
+  const { schedule, onMiss, retry, damage } = readColumns(row);
+  const note = (row.note as string | null) ?? damage;
   return {
     id: row.id as string,
     name: row.name as string,
     session,
-    schedule: JSON.parse(row.schedule as string) as Schedule,
+    schedule,
     message: row.message as string,
     state: row.state as Job['state'],
-    ...(row.note === null ? {} : { note: row.note as string }),
-    onMiss: JSON.parse(row.on_miss as string) as OnMiss,
+    ...(note === undefined ? {} : { note }),
+    onMiss,
     overlap: row.overlap as Overlap,
-    ...(row.retry === null ? {} : { retry: JSON.parse(row.retry as string) as NonNullable<Job['retry']> }),
+    ...(retry ? { retry } : {}),
     delivery: row.delivery as Job['delivery'],
     owner: row.owner as string,
     ...(row.tag === null ? {} : { tag: row.tag as string }),

@@ -1,8 +1,9 @@
 // Jobs: made, changed, read. When a job is due next is worked out by the caller, who knows time zones; here it
 // is one column with an index, so that what is due costs the same however many jobs there are.
 import type { Job, JobSession, Occurrence, OnMiss, Overlap, Schedule } from '@tenon/protocol';
+import { readColumns } from './job-columns.ts';
 import { letRest } from './job-removal.ts';
-import { announceJob, type JobRow, noJob, requireJob, skipDue, toJob, toOccurrence } from './job-row.ts';
+import { announceJob, auditJob, type JobRow, noJob, requireJob, skipDue, toJob, toOccurrence } from './job-row.ts';
 import { requireSwitchedOn } from './plugins.ts';
 import { readSession } from './session-row.ts';
 import { all, type Dialect, joinSql, one, type Operation, refuse, type Row, type Sql, sql } from './sql.ts';
@@ -72,6 +73,12 @@ export function* updateJob(
   const { id, at } = args;
   const before = yield* requireJob(id, dialect);
   const { name, session, schedule, message, onMiss, overlap, retry, delivery, tag } = { ...toJob(before), ...args.fields };
+  // What nobody changes stays as it is, also where it cannot be read.
+  const kept = {
+    schedule: args.fields.schedule ? JSON.stringify(schedule) : before.schedule,
+    onMiss: args.fields.onMiss ? JSON.stringify(onMiss) : before.on_miss,
+    retry: args.fields.retry === undefined ? before.retry : retry ? JSON.stringify(retry) : null,
+  };
   const { key, agentId } = placeOf(session);
   if (key !== null && key !== before.session_key) yield* requireFewer('jobsPerSession', sql`session_key = ${key}`, `session "${key}" has`);
   // With another schedule it begins anew, also if it was finished; one that rests goes on resting.
@@ -79,8 +86,8 @@ export function* updateJob(
   const nextAt = args.nextAt === undefined || before.state === 'paused' ? before.next_at : args.nextAt;
   if (args.nextAt !== undefined) yield* skipDue(before, 'The schedule was changed', at);
   const row = yield* one<JobRow>(sql`
-    update jobs set name = ${name}, session_key = ${key}, agent_id = ${agentId}, schedule = ${JSON.stringify(schedule)},
-      message = ${message}, on_miss = ${JSON.stringify(onMiss)}, overlap = ${overlap}, retry = ${retry ? JSON.stringify(retry) : null},
+    update jobs set name = ${name}, session_key = ${key}, agent_id = ${agentId}, schedule = ${kept.schedule},
+      message = ${message}, on_miss = ${kept.onMiss}, overlap = ${overlap}, retry = ${kept.retry},
       delivery = ${delivery}, tag = ${tag ?? null}, state = ${state}, next_at = ${nextAt},
       finished_at = ${state === 'finished' ? before.finished_at : null},
       revision = revision + 1, updated_at = ${at}
@@ -95,10 +102,16 @@ interface Nullable {
   readonly tag?: string | null;
 }
 
-export function* pauseJob(args: { id: string; note?: string; at: number }, dialect: Dialect): Operation<{ job: Job }> {
+/** `revision`: only if it is still as it was read. */
+export function* pauseJob(
+  args: { id: string; note?: string; revision?: number; by?: string; at: number },
+  dialect: Dialect,
+): Operation<{ job: Job }> {
   const job = yield* requireJob(args.id, dialect);
-  if (job.state !== 'active') return { job: toJob(job) };
-  return { job: toJob(yield* letRest(job, args.note, args.at)) };
+  if (job.state !== 'active' || job.revision !== (args.revision ?? job.revision)) return { job: toJob(job) };
+  const resting = yield* letRest(job, args.note, args.at);
+  yield* auditJob('cron.pause', job, args, dialect, args.note === undefined ? {} : { note: args.note });
+  return { job: toJob(resting) };
 }
 
 /** `nextAt` null: its time has passed, and it is finished. */
@@ -106,6 +119,8 @@ export function* resumeJob(args: { id: string; nextAt: number | null; at: number
   const { id, nextAt, at } = args;
   const job = yield* requireJob(id, dialect);
   if (job.state !== 'paused') return { job: toJob(job) };
+  const { damage } = readColumns(job);
+  if (damage !== undefined) refuse('CONFLICT', `Job "${id}" cannot be resumed. ${damage}`, { code: 'BAD_SCHEDULE' });
   const state = nextAt === null ? 'finished' : 'active';
   const row = yield* one<JobRow>(sql`
     update jobs set state = ${state}, note = null, next_at = ${nextAt}, finished_at = ${nextAt === null ? at : null},

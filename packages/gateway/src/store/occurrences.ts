@@ -1,6 +1,7 @@
 // What becomes of each time that a job is due. It is taken on in the commit that accepts its run and moves the job on, and it
 // ends in the commit that ends the run: so it is there once, whenever the gateway dies. The job and the time name it.
 import type { Job, Occurrence } from '@tenon/protocol';
+import { readColumns } from './job-columns.ts';
 import {
   announceJob,
   finishIfOver,
@@ -42,12 +43,19 @@ export function* listDue(args: { at: number; limit: number }): Operation<{ jobs:
     select * from jobs where next_at is not null and next_at <= ${args.at} order by next_at, ord limit ${args.limit}`);
   const waiting = yield* all(sql`
     select * from occurrences where wake_at is not null and wake_at <= ${args.at} order by wake_at, ord limit ${args.limit}`);
-  return { jobs: jobs.map((row) => ({ job: toJob(row), revision: row.revision })), waiting: waiting.map(toOccurrence) };
+  return { jobs: jobs.map(toDue), waiting: waiting.map(toOccurrence) };
 }
 
 export interface DueJob {
   readonly job: Job;
   readonly revision: number;
+  /** What of it cannot be read. */
+  readonly damage?: string;
+}
+
+function toDue(row: JobRow): DueJob {
+  const { damage } = readColumns(row);
+  return { job: toJob(row), revision: row.revision, ...(damage === undefined ? {} : { damage }) };
 }
 
 /** When something is due next. */

@@ -1,6 +1,7 @@
 // The end of a run is the end of the time that a job was due, in the same commit: or of one attempt, where the job's rule says
 // that it is tried again. What waits behind it may then begin.
-import type { Job, RunEnd } from '@tenon/protocol';
+import type { RunEnd } from '@tenon/protocol';
+import { readColumns } from './job-columns.ts';
 import { announceJob, finishIfOver, type JobRow, lockJob, type OccurrenceRow, wakeNext } from './job-row.ts';
 import { type Dialect, one, type Operation, sql } from './sql.ts';
 
@@ -34,8 +35,9 @@ function* settle(found: OccurrenceRow, end: RunEnd, at: number, dialect: Dialect
 }
 
 function nextAttempt(job: JobRow, attempt: number, at: number): number | undefined {
-  if (job.retry === null || job.state === 'paused') return undefined;
-  const { attempts, backoffMs } = JSON.parse(job.retry) as NonNullable<Job['retry']>;
+  const { retry } = readColumns(job);
+  if (!retry || job.state === 'paused') return undefined;
+  const { attempts, backoffMs } = retry;
   return attempt < attempts ? at + Math.min(backoffMs * 2 ** (attempt - 1), MAX_BACKOFF_MS) : undefined;
 }
 

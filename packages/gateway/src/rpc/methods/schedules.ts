@@ -1,4 +1,4 @@
-import { DEFAULT_AGENT_ID, GatewayError, type JobSession, type ScheduleWish } from '@tenon/protocol';
+import { DEFAULT_AGENT_ID, GatewayError, type Job, type JobSession, type ScheduleWish } from '@tenon/protocol';
 import { nextAfter, takeSchedule } from '../../agent/schedule-times.ts';
 import { newJobId, nameOf, newRunOf, rulesOf } from '../../agent/job-wishes.ts';
 import type { Handlers, RequestContext } from '../handler.ts';
@@ -62,7 +62,7 @@ export const scheduleHandlers = {
     context.commitAfter(async () => {
       const { job } = await context.store.read('jobs.get', { id: params.id });
       const at = context.clock.now();
-      return context.commit('jobs.resume', { id: params.id, nextAt: nextAfter(job.schedule, at) ?? null, at });
+      return context.commit('jobs.resume', { id: params.id, nextAt: nextOf(job, at), at });
     }),
 
   'cron.run': (params, context) =>
@@ -81,6 +81,15 @@ function take(wish: ScheduleWish, now: number) {
   const taken = takeSchedule(wish, now);
   if ('wrong' in taken) throw new GatewayError('INVALID_REQUEST', `params/schedule/${taken.wrong}`, { details: { code: 'BAD_SCHEDULE' } });
   return taken;
+}
+
+function nextOf({ id, schedule }: Job, at: number): number | null {
+  try {
+    return nextAfter(schedule, at) ?? null;
+  } catch (error) {
+    const message = `Job "${id}" cannot be resumed: ${(error as Error).message}. Give it another schedule first`;
+    throw new GatewayError('CONFLICT', message, { details: { code: 'BAD_SCHEDULE' } });
+  }
 }
 
 function requireAgent(session: JobSession, { agents }: RequestContext): void {
