@@ -154,3 +154,27 @@ test('already-missing job = success: what an operator has removed, or is over, i
   await host.advance(MINUTE);
   assert.deepEqual(await workflow.unscheduleSessionTurnsByTag({ sessionKey, tag: 'x' }), { ok: true, removed: 0 });
 });
+
+test('who adds, changes, pauses, resumes and removes a job is in the audit log; what a plugin plans for itself is not', async () => {
+  await using plans = await planning();
+  const { host, workflow } = plans;
+  const wish = { session: { key: sessionKey }, schedule: { kind: 'in', delayMs: MINUTE }, message: 'a secret', name: 'Mail' };
+  const { id, owner } = (await host.call<{ job: Job }>('cron.add', wish)).job;
+  await host.call('cron.update', { id, message: 'another secret', tag: 'daily' });
+  for (const method of ['cron.pause', 'cron.pause', 'cron.resume', 'cron.remove']) await host.call(method, { id });
+  assert.ok((await workflow.scheduleSessionTurn({ sessionKey, message: 'x', delayMs: MINUTE })).ok);
+  type Records = { records: { actor: string; action: string; target: string; details: object }[] };
+  const { records } = await host.call<Records>('audit.list', { limit: 50 });
+  const found = records.filter(({ action }) => action.startsWith('cron.')).toReversed();
+  const about = { name: 'Mail', owner };
+  assert.deepEqual(
+    found.map(({ actor, action, target, details }) => [actor, action, target, details]),
+    [
+      [owner, 'cron.add', id, about],
+      [owner, 'cron.update', id, { ...about, changed: ['message', 'tag'] }],
+      [owner, 'cron.pause', id, about],
+      [owner, 'cron.resume', id, about],
+      [owner, 'cron.remove', id, about],
+    ],
+  );
+});

@@ -1,6 +1,6 @@
 // Jobs that are removed or let rest: one by one, or all of an owner, a session or a credential, with the commit that is the
 // reason for it.
-import { announceJob, deleteJob, endWaiting, type JobRow, requireJob, skipDue } from './job-row.ts';
+import { announceJob, auditJob, deleteJob, endWaiting, type JobRow, requireJob, skipDue } from './job-row.ts';
 import { all, type Dialect, joinSql, one, type Operation, raw, type Sql, sql } from './sql.ts';
 
 const REMOVED = 'The job was removed';
@@ -8,8 +8,10 @@ const RESTS = 'The job was paused';
 /** Jobs that one commit removes at most, unless it is about one session. */
 const STEP = 100;
 
-export function* removeJob(args: { id: string; at: number }, dialect: Dialect): Operation<{ id: string; removed: true }> {
-  yield* deleteJob(yield* requireJob(args.id, dialect), REMOVED, args.at);
+export function* removeJob(args: { id: string; by?: string; at: number }, dialect: Dialect): Operation<{ id: string; removed: true }> {
+  const job = yield* requireJob(args.id, dialect);
+  yield* deleteJob(job, REMOVED, args.at);
+  yield* auditJob('cron.remove', job, args, dialect);
   return { id: args.id, removed: true };
 }
 

@@ -26,7 +26,7 @@ export interface JobFields {
 
 /** `mustExist`: the session that it is bound to. `keep`: listed until somebody removes it, also when it is finished. */
 export function* addJob(
-  args: { id: string; fields: JobFields; owner: string; nextAt: number; mustExist?: boolean; keep?: boolean; at: number },
+  args: { id: string; fields: JobFields; owner: string; nextAt: number; mustExist?: boolean; keep?: boolean; by?: string; at: number },
   dialect: Dialect,
 ): Operation<{ job: Job }> {
   const { id, fields, owner, nextAt, at } = args;
@@ -43,6 +43,7 @@ export function* addJob(
     on conflict (id) do nothing returning *`);
   if (!row) refuse('CONFLICT', `Job "${id}" exists already`, { code: 'JOB_EXISTS' });
   yield* announceJob('added', row, at);
+  yield* auditJob('cron.add', row, args, dialect);
   return { job: toJob(row) };
 }
 
@@ -66,6 +67,7 @@ export function* updateJob(
     id: string;
     fields: Partial<Omit<JobFields, 'retry' | 'tag'>> & Nullable;
     nextAt?: number | null;
+    by?: string;
     at: number;
   },
   dialect: Dialect,
@@ -94,6 +96,7 @@ export function* updateJob(
     where id = ${id} returning *`);
   const changed = row ?? noJob(id);
   yield* announceJob('updated', changed, at);
+  yield* auditJob('cron.update', changed, args, dialect, { changed: Object.keys(args.fields) });
   return { job: toJob(changed) };
 }
 
@@ -115,7 +118,10 @@ export function* pauseJob(
 }
 
 /** `nextAt` null: its time has passed, and it is finished. */
-export function* resumeJob(args: { id: string; nextAt: number | null; at: number }, dialect: Dialect): Operation<{ job: Job }> {
+export function* resumeJob(
+  args: { id: string; nextAt: number | null; by?: string; at: number },
+  dialect: Dialect,
+): Operation<{ job: Job }> {
   const { id, nextAt, at } = args;
   const job = yield* requireJob(id, dialect);
   if (job.state !== 'paused') return { job: toJob(job) };
@@ -128,6 +134,7 @@ export function* resumeJob(args: { id: string; nextAt: number | null; at: number
     where id = ${id} returning *`);
   const changed = row ?? noJob(id);
   yield* announceJob('updated', changed, at);
+  yield* auditJob('cron.resume', changed, args, dialect);
   return { job: toJob(changed) };
 }
 

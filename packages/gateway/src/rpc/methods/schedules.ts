@@ -38,6 +38,7 @@ export const scheduleHandlers = {
       },
       owner: context.principal.id,
       nextAt: taken.nextAt,
+      by: context.principal.id,
       at,
     });
   },
@@ -50,19 +51,20 @@ export const scheduleHandlers = {
       id,
       fields: { ...fields, ...(taken ? { schedule: taken.schedule } : {}) },
       ...(taken ? { nextAt: taken.nextAt } : {}),
+      by: context.principal.id,
       at,
     });
   },
 
-  'cron.remove': ({ id }, { commit, clock }) => commit('jobs.remove', { id, at: clock.now() }),
+  'cron.remove': ({ id }, { commit, clock, principal }) => commit('jobs.remove', { id, by: principal.id, at: clock.now() }),
 
-  'cron.pause': ({ id }, { commit, clock }) => commit('jobs.pause', { id, at: clock.now() }),
+  'cron.pause': ({ id }, { commit, clock, principal }) => commit('jobs.pause', { id, by: principal.id, at: clock.now() }),
 
   'cron.resume': (params, context) =>
     context.commitAfter(async () => {
       const { job } = await context.store.read('jobs.get', { id: params.id });
       const at = context.clock.now();
-      return context.commit('jobs.resume', { id: params.id, nextAt: nextOf(job, at), at });
+      return context.commit('jobs.resume', { id: params.id, nextAt: nextOf(job, at), by: context.principal.id, at });
     }),
 
   'cron.run': (params, context) =>
