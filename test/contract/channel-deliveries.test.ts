@@ -143,6 +143,54 @@ test('one that has to wait for long does not make another one wait', async () =>
   assert.deepEqual([await attempts('agent:main:line:ada'), await attempts('agent:main:line:bob')], [[3], [2]]);
 });
 
+test('a channel that hangs, with more for it than one look takes, holds up no other channel', async () => {
+  verifies('compat:C2');
+  const asked: number[] = [];
+  const also = (api: RegisterApi) => {
+    api.registerChannel({
+      id: 'other',
+      label: 'Other',
+      send: ({ id, attempt }) => {
+        asked.push(attempt);
+        if (attempt === 1) throw new Error('not now');
+        return { id };
+      },
+    });
+    api.session.controls.registerSessionAction({
+      id: 'flood',
+      handler: ({ payload }) => {
+        for (let n = 0; n < 55; n++) void api.session.workflow.sendSessionAttachment({ ...(payload as Any), text: `n ${n}` });
+        return {};
+      },
+    });
+  };
+  let isStuck = false;
+  await using line = await openLine(({ id }) => (isStuck ? new Promise(() => {}) : { id }), { also });
+  const { sessionKey } = await line.receive();
+  await line.host.settled();
+  const ledger = async () => (await line.host.call<Any>('deliveries.list', { sessionKey, limit: 100 })).deliveries as Any[];
+  const until = async (isSo: () => Promise<boolean>) => {
+    while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve));
+  };
+  isStuck = true;
+  await line.host.press('flood', { sessionKey });
+  await until(async () => (await ledger()).length === 56);
+  const { sessionKey: elsewhere } = await line.receive({ channel: 'other' });
+  await until(async () => (await line.ledger(elsewhere))[0]?.attempts === 1);
+  const [answer] = await line.ledger(elsewhere);
+  assert.deepEqual([asked, answer.nextAt - line.host.now()], [[1], 5_000], 'at once');
+  await line.host.advance(5_000);
+  await until(async () => (await line.ledger(elsewhere))[0].state === 'sent');
+  assert.deepEqual(asked, [1, 2], 'and again at its time');
+  isStuck = false;
+  for (let minutes = 0; minutes < 10 && (await ledger()).some(({ state }) => state === 'waiting'); minutes++)
+    await line.host.advance(MINUTE);
+  assert.ok(
+    (await ledger()).every(({ state }) => state === 'sent'),
+    'what waited was not forgotten',
+  );
+});
+
 test('missing receipt = failure: what is no receipt is none, and a late one does not count', async () => {
   verifies('compat:C2');
   const lies: unknown[] = [undefined, null, 'ok', {}, { id: '' }, { id: 7 }, { id: 'x'.repeat(300) }, { id: 'a', more: 1 }];

@@ -42,6 +42,8 @@ const AT_ONCE = 50;
 const MAX_REASON = 512;
 const MOST_PARTED = 1_000;
 const LONGEST_WAIT_MS = 60_000;
+/** Channels that are at work at the same time. */
+const MOST_BUSY = 100;
 
 export function createDeliverer({ store, files, clock, log, registry, caller, hooks }: Deps): Deliverer {
   /** By the id of the delivery: the receipts of its parts. */
@@ -55,6 +57,13 @@ export function createDeliverer({ store, files, clock, log, registry, caller, ho
   /** The wall clock's time for which the timer was set. */
   let armedFor = Number.POSITIVE_INFINITY;
   let isClosed = false;
+  /** Channels that are at work on what a look has found. `again`: there may be more for them. */
+  const busy = new Map<string, { again: boolean }>();
+  /** Channels of which something could not be put on record, and the pauses after it. */
+  const unrecorded = new Set<string>();
+  const rests = new Set<Timer>();
+  let isLooking = false;
+  let hasNews = false;
 
   function attempt(record: DeliveryRecord): Promise<DeliveryRecord> {
     const running = underWay.get(record.id);
@@ -112,6 +121,7 @@ export function createDeliverer({ store, files, clock, log, registry, caller, ho
       if (settled.record?.state === 'sent' && settled.record.edits?.state === 'waiting') void edit(settled.record);
       return settled.record ?? record;
     } catch (error) {
+      unrecorded.add(given.channel);
       if (!isClosed) log.error({ error, delivery: id }, 'cannot put on record how a delivery went');
       return given;
     }
@@ -140,6 +150,7 @@ export function createDeliverer({ store, files, clock, log, registry, caller, ho
       if (record?.edits?.state === 'waiting' && record.edits.revision > edits.revision) void edit(record);
       return record ?? given;
     } catch (error) {
+      unrecorded.add(given.channel);
       if (!isClosed) log.error({ error, delivery: id }, 'cannot put on record how the change of a delivery went');
       return given;
     }
@@ -216,19 +227,61 @@ export function createDeliverer({ store, files, clock, log, registry, caller, ho
     });
   }
 
+  /** One look at a time; who asks meanwhile is heeded by the one that is under way. */
   async function resume(): Promise<void> {
+    hasNews = true;
+    for (const lane of busy.values()) lane.again = true;
+    if (isLooking) return;
+    isLooking = true;
     try {
-      const { due, nextAt } = await store.read('deliveries.due', { at: clock.now(), limit: AT_ONCE });
-      const edits = await store.read('deliveries.dueEdits', { at: clock.now(), limit: AT_ONCE });
-      await Promise.all([...due.map(({ record }) => attempt(record)), ...edits.due.map(edit)]);
-      if (isClosed) return;
-      if (due.length === AT_ONCE || edits.due.length === AT_ONCE) arm(clock.now());
-      for (const next of [nextAt, edits.nextAt]) if (next !== undefined) arm(next);
+      while (hasNews && !isClosed && busy.size < MOST_BUSY) {
+        hasNews = false;
+        await look();
+      }
     } catch (error) {
       if (isClosed) return;
       log.error({ error }, 'cannot go on with deliveries that wait');
       arm(clock.now() + LONGEST_WAIT_MS);
+    } finally {
+      isLooking = false;
     }
+  }
+
+  /** Begins what is due of channels that are not at work on what was found before: a channel that hangs holds up nobody else. */
+  async function look(): Promise<void> {
+    for (const lane of busy.values()) lane.again = true;
+    const wanted = { at: clock.now(), limit: AT_ONCE, except: [...busy.keys()] };
+    const { due, nextAt } = await store.read('deliveries.due', wanted);
+    const edits = await store.read('deliveries.dueEdits', wanted);
+    if (isClosed) return;
+    const isFull = due.length === AT_ONCE || edits.due.length === AT_ONCE;
+    const found = new Map<string, Promise<unknown>[]>();
+    const add = (channel: string, work: Promise<unknown>) => found.set(channel, [...(found.get(channel) ?? []), work]);
+    for (const { record } of due) add(record.channel, attempt(record));
+    for (const record of edits.due) add(record.channel, edit(record));
+    for (const [channel, works] of found) void goOn(channel, works, isFull);
+    if (isFull) hasNews = true;
+    for (const next of [nextAt, edits.nextAt]) if (next !== undefined) arm(next);
+  }
+
+  async function goOn(channel: string, works: readonly Promise<unknown>[], again: boolean): Promise<void> {
+    const lane = { again };
+    busy.set(channel, lane);
+    unrecorded.delete(channel);
+    await Promise.all(works);
+    if (isClosed) return;
+    if (!unrecorded.delete(channel)) {
+      busy.delete(channel);
+      if (lane.again) await resume();
+      return;
+    }
+    // The store did not take it: asked at once, the channel would be asked without end.
+    const rest = clock.after(LONGEST_WAIT_MS, () => {
+      rests.delete(rest);
+      busy.delete(channel);
+      void resume();
+    });
+    rests.add(rest);
   }
 
   return {
@@ -238,6 +291,7 @@ export function createDeliverer({ store, files, clock, log, registry, caller, ho
     close() {
       isClosed = true;
       timer?.cancel();
+      for (const rest of rests) rest.cancel();
     },
   };
 }

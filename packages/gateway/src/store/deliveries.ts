@@ -8,7 +8,7 @@ import { requireSwitchedOn } from './plugins.ts';
 import { deliveryOf, type RunOrigin } from './run-origin.ts';
 import type { RunRow } from './run-row.ts';
 import { requireSession, type SessionRow } from './session-row.ts';
-import { all, change, type Dialect, one, type Operation, refuse, type Row, sql } from './sql.ts';
+import { all, change, type Dialect, joinSql, one, type Operation, refuse, type Row, type Sql, sql } from './sql.ts';
 import type { Delivery, DeliveryButton, DeliveryEdits, DeliveryRecord, EntryDraft } from '@tenon/protocol';
 
 /** The limit `deliveriesWaiting` of the protocol: the writer's thread does without its schemas. */
@@ -150,18 +150,30 @@ export function toWaiting(row: Row): WaitingDelivery {
   return { record, delivery: deliveryIn(row), pressed: { buttonId, ...said } };
 }
 
-/** Those that are due, oldest first, with what they carry. */
-export function* dueDeliveries(args: { at: number; limit: number }): Operation<{ due: WaitingDelivery[]; nextAt?: number }> {
+/** Those that are due, oldest first, with what they carry. `except`: channels of which nothing is wanted now. */
+export function* dueDeliveries(args: DueWish): Operation<{ due: WaitingDelivery[]; nextAt?: number }> {
   const rows = yield* all(sql`
     select deliveries.*, entries.body as body from deliveries
     join entries on entries.session_id = deliveries.session_id and entries.id = deliveries.entry_id
-    where state = 'waiting' and next_at <= ${args.at} order by next_at, deliveries.ord limit ${args.limit}`);
+    where state = 'waiting' and next_at <= ${args.at} and ${notOf(args.except)} order by next_at, deliveries.ord limit ${args.limit}`);
   const next = yield* one<{ at: number | null }>(sql`
     select min(next_at) as at from deliveries where state = 'waiting' and next_at > ${args.at}`);
   return {
     due: rows.map(toWaiting),
     ...(next?.at == null ? {} : { nextAt: next.at }),
   };
+}
+
+export interface DueWish {
+  readonly at: number;
+  readonly limit: number;
+  readonly except?: readonly string[];
+}
+
+export function notOf(channels: readonly string[] = []): Sql {
+  if (channels.length === 0) return sql`true`;
+  const names = channels.map((channel) => sql`${channel}`);
+  return sql`deliveries.channel not in (${joinSql(names, ', ')})`;
 }
 
 /** As it stands, with what it carries. */

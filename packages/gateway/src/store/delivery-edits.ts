@@ -2,7 +2,7 @@
 // that its channel shows it, too. Only the newest state counts: a change that comes before the channel was asked takes its place.
 import { isDeepStrictEqual } from 'node:util';
 import { appendAudit } from './audit.ts';
-import { type AttemptOutcome, deliveryIn, toRecord, toWaiting, type WaitingDelivery } from './deliveries.ts';
+import { type AttemptOutcome, deliveryIn, type DueWish, notOf, toRecord, toWaiting, type WaitingDelivery } from './deliveries.ts';
 import { appendOnLeaf } from './entries.ts';
 import { requireSwitchedOn } from './plugins.ts';
 import { requireSession } from './session-row.ts';
@@ -76,9 +76,9 @@ function requireOwn(row: Row | undefined, id: string, pluginId: string): Row {
 }
 
 /** Those whose channel is to be asked, oldest wish first. */
-export function* dueEdits(args: { at: number; limit: number }): Operation<{ due: DeliveryRecord[]; nextAt?: number }> {
+export function* dueEdits(args: DueWish): Operation<{ due: DeliveryRecord[]; nextAt?: number }> {
   const rows = yield* all(sql`
-    select * from deliveries where edit_state = 'waiting' and state = 'sent' and edit_next_at <= ${args.at}
+    select * from deliveries where edit_state = 'waiting' and state = 'sent' and edit_next_at <= ${args.at} and ${notOf(args.except)}
     order by edit_next_at, ord limit ${args.limit}`);
   const next = yield* one<{ at: number | null }>(sql`
     select min(edit_next_at) as at from deliveries where edit_state = 'waiting' and state = 'sent' and edit_next_at > ${args.at}`);
