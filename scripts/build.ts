@@ -21,7 +21,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { build as esbuildBuild, BuildOptions, Plugin } from 'esbuild';
+import type { build as esbuildBuild, BuildOptions, Metafile, Plugin } from 'esbuild';
 import { modelProviders } from '../packages/protocol/src/model.ts';
 import { copySdk } from '../packages/create-tenon-extension/src/scaffold.ts';
 import { buildPage, describePage } from './build-page.ts';
@@ -88,7 +88,15 @@ async function build(): Promise<string> {
   const page = buildPage();
   const plugins = buildPlugins(esbuild.build);
   const sdks = [buildTestHost(esbuild.build), buildExtensionSdk(esbuild.build).then(() => buildScaffolder(esbuild.build))];
-  const { outputFiles } = await esbuild.build({ ...options, entryPoints: entries, outdir: dist, outExtension: { '.js': '.cjs' } });
+  const { outputFiles, metafile } = await esbuild.build({
+    ...options,
+    entryPoints: entries,
+    outdir: dist,
+    outExtension: { '.js': '.cjs' },
+    metafile: true,
+  });
+  const heavy = withSchemas(metafile);
+  if (heavy.length > 0) throw new Error(`${heavy.join(', ')}: a thread that starts with the gateway must load no schemas`);
   mkdirSync(dist, { recursive: true });
   for (const old of readdirSync(dist)) if (old.endsWith('.cache')) rmSync(join(dist, old));
   for (const { path, text } of outputFiles) replaceFile(path, `/* ${idOf(text)} */${text}`);
@@ -98,6 +106,12 @@ async function build(): Promise<string> {
   const size = outputFiles.reduce((sum, { text }) => sum + text.length, 0);
   const cache = warmed ? 'with' : 'without';
   return `build: ${Math.round(size / 1024)} kB ${cache} code cache; ${pluginCount} plugins; ${describePage(await page)}; ${Math.round(performance.now() - startedAt)} ms in all`;
+}
+
+/** Threads that hold the library of schemas: each of them would make every start a third longer. */
+function withSchemas({ outputs }: Metafile): string[] {
+  const threads = Object.keys(outputs).filter((output) => /sqlite-writer|watchdog/.test(output));
+  return threads.filter((output) => Object.keys(outputs[output]?.inputs ?? {}).some((input) => input.includes('node_modules/typebox/')));
 }
 
 /** Each in a folder of its own beside the program, as ES modules: the host gives them the SDK. Those that are gone go here too. */

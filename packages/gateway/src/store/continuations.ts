@@ -1,7 +1,8 @@
 // Turns that begin without a message of a person: a plugin asked for one, or what plugins have queued waits in a session where
 // nothing runs. Whether one is begun is decided in the commit that gives the reason for it (an action, the end of a turn), so
 // that a gateway that dies in between has either both or neither.
-import { limits, type RunEnd } from '@tenon/protocol';
+import type { RunEnd } from '@tenon/protocol';
+import { limits } from '@tenon/protocol/limits';
 import { acceptRun, endRun, handleRun } from './runs.ts';
 import { requireSession, type SessionRow } from './session-row.ts';
 import { all, type Dialect, joinSql, one, type Operation, refuse, type Sql, sql } from './sql.ts';
