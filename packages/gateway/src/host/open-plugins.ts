@@ -63,6 +63,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     changed,
     generationOf: (plugin) => known.get(plugin)?.load?.facts.generation,
   });
+  if (!safe) blocks.watchdog?.boot();
   const extensions =
     options.extensions &&
     openExtensions({

@@ -1,6 +1,6 @@
 // The watchdog over the event loop: a thread that sees when the loop does not go round any more, because code in this process
-// never yields, and names the plugin while it lasts. This is the side of the thread that it watches. It is started with the
-// first plugin, and stays: code of a plugin that was unloaded may still have timers.
+// never yields, and names the plugin while it lasts. This is the side of the thread that it watches. It stays when there is no
+// plugin left: code of one that was unloaded may still have timers.
 import { dirname, extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../kernel/clock.ts';
@@ -18,6 +18,8 @@ export interface WatchOptions {
 }
 
 export interface Watchdog {
+  /** Starts the thread, so that the first plugin does not wait for all of it. */
+  boot(): void;
   /** Code in this folder is this plugin's. Resolves when the thread is up, or cannot be had. */
   watch(plugin: string, folder: string): Promise<void>;
   close(): Promise<void>;
@@ -75,6 +77,9 @@ export function createWatchdog(deps: Deps): Watchdog {
   }
 
   return {
+    boot() {
+      if (!isClosed) thread ??= start();
+    },
     async watch(plugin, folder) {
       if (isClosed) return;
       thread ??= start();

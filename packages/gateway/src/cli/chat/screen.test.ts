@@ -4,6 +4,9 @@ import { PassThrough, Writable } from 'node:stream';
 import { test, type TestContext } from 'node:test';
 import { createLiveScreen, createPlainScreen } from './screen.ts';
 
+// readline draws nothing for a terminal that calls itself dumb, as some that run tests do.
+process.env.TERM = 'xterm';
+
 const plain = (_style: string, text: string) => text;
 
 /** As much of a terminal as readline and the screen use: text, line breaks, cursor moves, clearing below. */
