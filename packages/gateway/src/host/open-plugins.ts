@@ -295,8 +295,8 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
 
   if (options.guard) guardProcess(faults, log);
   await look();
-  // A gateway that died while it switched one off goes on with that.
-  for (const plugin of sorted()) if (!plugin.enabled) await forgetState(plugin.found.manifest.id, 'gateway');
+  // A gateway that died while it switched one off goes on with that. All at once: that is one commit, and every start waits for it.
+  await Promise.all(sorted().flatMap(({ enabled, found }) => (enabled ? [] : [forgetState(found.manifest.id, 'gateway')])));
   for (const id of options.onAtFirst ?? []) await switchOnAtFirst(id);
   if (!safe) await holds.holdStuck(known);
   const later = sorted().filter(({ found, enabled }) => found.extension && enabled);
