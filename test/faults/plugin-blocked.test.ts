@@ -10,6 +10,9 @@ import { verifies } from '../support/verifies.ts';
 const config = 'blockedAfterMs = 200\n';
 
 const GIVEN_UP_MS = 30_000;
+const OUTSIDE = 'outside of a call';
+/** What the log says while it lasts. */
+const DURING: ReadonlySet<string> = new Set(['the gateway is blocked', 'a plugin blocks the gateway']);
 
 /** Never yields until the log has said so this often, with the place in the code, however slow the machine is. */
 function spin(id: string, times = 1): string {
@@ -94,18 +97,27 @@ describe('a plugin that blocks the event loop', () => {
 
   test('in something that is no code: the call tells it, and outside of a call whoever was called last', async () => {
     const stuck = `process.getBuiltinModule('node:child_process').execFileSync(
-      'sh', ['-c', 'until grep -q "$0" logs/gateway.log; do sleep 0.1; done', params.until],
+      'sh', ['-c', 'until [ $(grep -c "$0" logs/gateway.log) -gt "$1" ]; do sleep 0.1; done', params.until, String(params.seen)],
       { cwd: import.meta.dirname + '/../..', timeout: ${GIVEN_UP_MS} });`;
     await using world = await openHostile([doer('waiter', `if (params.later) setTimeout(() => { ${stuck} }, 1); else { ${stuck} }`)], {
       config,
     });
-    await world.poke('waiter', { until: '"plugin":"waiter".*a plugin blocks the gateway' });
-    const { incidents } = await world.until('waiter', (plugin) => plugin.incidents.length > 0);
-    assert.equal(incidents[0]?.place, 'gateway_method');
-    await world.poke('waiter', { until: '"lastCalled":"waiter.*the gateway is blocked', later: true });
+    await world.poke('waiter', { until: '"plugin":"waiter","place":"gateway_method".*a plugin blocks the gateway', seen: 0 });
+    await world.until('waiter', (plugin) => plugin.incidents.some(({ place }) => place === 'gateway_method'));
     const called = 'waiter (gateway_method)';
-    const [record] = await logged(world, ({ message, lastCalled }) => message === 'the event loop was blocked' && lastCalled === called);
-    assert.equal(record?.plugin, undefined, 'nobody is blamed who may be innocent');
+    const outside = /"(lastCalled":"waiter|plugin":"waiter","place":"outside).* (is blocked|blocks the gateway)"/;
+    // On a machine that is busy it may be looked at before it leaves its code, which tells whose it is: then once more.
+    for (let time = 1; ; time++) {
+      const seen = readFileSync(join(world.home, 'logs', 'gateway.log'), 'utf8')
+        .split('\n')
+        .filter((line) => outside.test(line)).length;
+      const until = '"\\(lastCalled":"waiter\\|plugin":"waiter","place":"outside\\).* \\(is blocked\\|blocks the gateway\\)"';
+      await world.poke('waiter', { until, seen, later: true });
+      const records = await logged(world, ({ message, place }) => DURING.has(message) && place === OUTSIDE, time);
+      const record = records.find(({ lastCalled }) => lastCalled === called);
+      if (record) return assert.equal(record.plugin, undefined, 'nobody is blamed who may be innocent');
+      assert.ok(time < 10, JSON.stringify(records));
+    }
   });
 
   test('while its module is run, or in register', async () => {
