@@ -94,9 +94,9 @@ export const seamExchanges: readonly Exchange[] = [
     of,
     groups,
     steps: [
-      judge(74, 'read', { path: 'README.md' }, ['/work/README.md']),
+      judge(74, 'read', { path: 'README.md' }, ['/srv/project/README.md']),
       result(74, { decision: 'allow' }),
-      judge(75, 'read', { path: '.env' }, ['/work/.env']),
+      judge(75, 'read', { path: '.env' }, ['/srv/project/.env']),
       result(75, { decision: 'deny', reason: '.env files are secret' }),
       judge(76, 'exec', { command: 'git push' }),
       result(76, { decision: 'ask', approval: { title: 'Push?', description: { $any: true } } }),
