@@ -44,7 +44,7 @@ try {
     concurrency: Math.max(2, availableParallelism()) + 1,
     timeout: 240_000,
     signal: stop.signal,
-    execArgv: ['--import', pathToFileURL(join(import.meta.dirname, '..', 'test', 'support', 'built-writer.ts')).href],
+    execArgv: ['--import', pathToFileURL(join(import.meta.dirname, '..', 'test', 'support', 'before-each-file.ts')).href],
     ...(chosen['test-name-pattern'] ? { testNamePatterns: chosen['test-name-pattern'].map((pattern) => new RegExp(pattern)) } : {}),
   });
   tests.on('test:fail', ({ todo }) => {

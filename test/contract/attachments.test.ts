@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { limits } from '@tenon/protocol';
 import { mintToken } from '../security/harness.ts';
+import { cleanUp } from '../support/clean-up.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { connectRaw, type Frame, type RawClient } from '../support/raw-client.ts';
@@ -57,7 +58,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     const config = `${SMALL}${database ? `[store]\nengine = "postgres"\nurl = "${database.url}"\n` : ''}`;
     const world = await openConversation({ config, model: 'images = true' });
     const { admin, gateway } = world;
-    t.after(async () => {
+    cleanUp(t, async () => {
       await world[Symbol.asyncDispose]();
       await database?.drop();
     });

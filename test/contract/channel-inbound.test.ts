@@ -79,7 +79,7 @@ async function openLine(grants: readonly string[] = GRANTS): Promise<Line> {
     rows: async () => (await host.call<Any>('deliveries.list', { sessionKey: SESSION })).deliveries,
     async [Symbol.asyncDispose]() {
       await host.close();
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

@@ -1,11 +1,12 @@
 // What a plugin that is not bundled hands over, on each engine: with the grant and only with it, to where the session came from,
 // files from allowed folders, buttons that are pressed once, also around kill -9; and calls for a person that wait.
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { mintToken } from '../security/harness.ts';
+import { cleanUp, removeFolder } from '../support/clean-up.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { connectRaw, type Frame, type RawClient } from '../support/raw-client.ts';
@@ -47,12 +48,12 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     let world: Conversation = await openConversation({ plugins: true, config });
     const { home } = world.gateway;
     const { server } = world;
-    t.after(async () => {
+    cleanUp(t, async () => {
       await world[Symbol.asyncDispose]();
       await server.close();
       await database?.drop();
-      rmSync(home, { recursive: true, force: true });
-      rmSync(roots, { recursive: true, force: true });
+      removeFolder(home);
+      removeFolder(roots);
     });
     let count = 0;
     const newSession = async () => (await ask(world.admin, 'sessions.create', { key: `agent:main:give-${++count}` })).session.key as string;

@@ -52,6 +52,6 @@ export const ok: boolean = (await runConformance({ command: 'node' })).ok;
     const { status, stdout } = spawnSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', folder], { encoding: 'utf8' });
     assert.equal(status, 0, stdout);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   }
 });

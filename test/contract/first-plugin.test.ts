@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '..', '..');
 const guide = readFileSync(join(root, 'docs', 'guide', 'first-plugin.md'), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'tenon-guide-'));
 const plugins = join(folder, 'plugins');
-after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 /** The files of the guide: a name, whatever is said of it, and the block that follows. */
 const files = new Map(

@@ -186,7 +186,7 @@ test('a file that is a link, too long or no file is not read, and that is on rec
     [() => mkdirSync(world.file), /is not a file/],
   ];
   for (const [index, [change, why]] of unusable.entries()) {
-    rmSync(world.file, { recursive: true, force: true });
+    rmSync(world.file, { recursive: true, force: true, maxRetries: 10 });
     change();
     for (let n = 0; n < 2; n++) {
       const beat = await world.heartbeat.wake('main');

@@ -79,7 +79,7 @@ before(async () => {
 });
 after(async () => {
   await world[Symbol.asyncDispose]();
-  rmSync(home, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
 const ask: Conversation['ask'] = (method, params) => world.ask(method, params);

@@ -1,7 +1,6 @@
 // Every row of the hook table happens: a reference turn or a named scenario fires it. And whatever a handler does wrong, the
 // row's own failure policy decides what that means for the turn.
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { type HookName, hookNames, hookRow, matches } from '@tenon/protocol';
 import { createTranscripts } from '../../packages/gateway/src/agent/transcripts.ts';
@@ -10,6 +9,7 @@ import { resetSession } from '../../packages/gateway/src/agent/session-life.ts';
 import type { HookHandler } from '../../packages/gateway/src/host/hook-registry.ts';
 import { createMetrics } from '../../packages/gateway/src/kernel/metrics.ts';
 import type { ScriptedStep } from '../../packages/gateway/src/model/scripted.ts';
+import { cleanUp, removeFolder } from '../support/clean-up.ts';
 import { createManualClock } from '../support/clock.ts';
 import { loadConfig } from '../../packages/gateway/src/config.ts';
 import { startGateway } from '../../packages/gateway/src/gateway.ts';
@@ -157,7 +157,7 @@ for (const name of ofATurn) {
 
 test('gateway_start and gateway_stop are fired by the gateway itself', async (t) => {
   const home = temporaryHome();
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  cleanUp(t, () => removeFolder(home));
   const told: [string, unknown][] = [];
   const config = loadConfig({ home, env: {}, flags: { 'gateway.port': 0 } });
   const gateway = await startGateway({

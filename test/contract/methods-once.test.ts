@@ -41,7 +41,7 @@ test('gateway.shutdown repeated under its key gets its answer and does not stop 
     assert.equal((await client.request('sessions.create', { title: 'still here' })).ok, true);
     assert.equal(await timesAudited(client, 'gateway.shutdown'), 1);
   } finally {
-    rmSync(home, { recursive: true, force: true });
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
   }
 });
 

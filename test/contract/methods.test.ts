@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { matches, type MethodName, methodNames, methodRow } from '@tenon/protocol';
 import { mintToken } from '../security/harness.ts';
+import { cleanUp } from '../support/clean-up.ts';
 import { startGatewayProcess } from '../support/gateway.ts';
 import { examples, type World } from '../support/method-examples.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -15,7 +16,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     const database = engine === 'postgres' ? await createDatabase() : undefined;
     const config = database ? { config: `[store]\nengine = "postgres"\nurl = "${database.url}"\n` } : {};
     const gateway = await startGatewayProcess({ ...config, plugins: true });
-    t.after(async () => {
+    cleanUp(t, async () => {
       await gateway.remove();
       await database?.drop();
     });

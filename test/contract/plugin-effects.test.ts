@@ -109,7 +109,7 @@ before(async () => {
 });
 after(async () => {
   await world[Symbol.asyncDispose]();
-  rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
 const press = (sessionKey: string, actionId: string, payload?: unknown, more: object = {}) =>
@@ -395,7 +395,7 @@ test('a gateway that dies right after the end of a turn goes on, when it is back
     assert.equal(server.requests.length, asked + 1, 'once');
   } finally {
     await server.close();
-    rmSync(place, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(place, { recursive: true, force: true, maxRetries: 10 });
   }
 });
 
@@ -415,7 +415,7 @@ test('where the operator has switched it off, what is queued waits for the next 
     await quiet.say('Hello', { sessionKey });
     assert.match(told(quiet.server, 'user').join('|'), /patient[\s\S]*by a command[\s\S]*Hello/);
   } finally {
-    rmSync(place, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(place, { recursive: true, force: true, maxRetries: 10 });
   }
 });
 
@@ -462,6 +462,6 @@ async function killed(engine: Engine): Promise<void> {
   } finally {
     await server.close();
     await database?.drop();
-    rmSync(place, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(place, { recursive: true, force: true, maxRetries: 10 });
   }
 }

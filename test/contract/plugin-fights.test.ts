@@ -77,7 +77,7 @@ before(async () => {
 });
 after(async () => {
   await world[Symbol.asyncDispose]();
-  rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
 const ask: Conversation['ask'] = (method, params) => world.ask(method, params);

@@ -69,7 +69,7 @@ test('a guard whose files were changed, that throws, or that is gone keeps its g
     assert.doesNotMatch(await ls(world), /guard/);
     assert.ok(!(await ask(world, 'plugins.list', {})).plugins.some(({ id }: { id: string }) => id === 'guard'));
   } finally {
-    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
   }
 });
 
@@ -99,6 +99,6 @@ test('a guard of turns that is not loaded refuses turns; one that only watches r
     world.server.next({ text: 'Hello.' });
     assert.equal((await world.say('Hello', { sessionKey: 'agent:main:c' })).end.kind, 'completed');
   } finally {
-    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
   }
 });

@@ -143,7 +143,7 @@ async function openAsking(maxWaitMs = 60_000) {
     async [Symbol.asyncDispose]() {
       approvals.close();
       await store.close();
-      rmSync(home, { recursive: true, force: true });
+      rmSync(home, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

@@ -43,7 +43,7 @@ test('a changed hook event, a changed contribution and a changed function are di
     writeFileSync(file, readFileSync(file, 'utf8').replace('debug(message: string', 'debug(message: number'));
     assert.match(added(renderApi(tables, copy, api)).join('\n'), /debug\(message: number/);
   } finally {
-    rmSync(copy, { recursive: true, force: true });
+    rmSync(copy, { recursive: true, force: true, maxRetries: 10 });
   }
 });
 
@@ -83,7 +83,7 @@ await host.sendNothing(reply);
     const { status, stdout } = spawnSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', folder], { encoding: 'utf8' });
     assert.equal(status, 0, stdout);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   }
 });
 

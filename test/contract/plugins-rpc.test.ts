@@ -383,7 +383,7 @@ describe('what the operator decides', () => {
       }
       assert.deepEqual(answers[1], answers[0], 'a repeat after the kill gets the first answer');
     } finally {
-      rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+      rmSync(home, { recursive: true, force: true, maxRetries: 10 });
     }
   });
 

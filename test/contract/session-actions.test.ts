@@ -81,7 +81,7 @@ before(async () => {
 after(async () => {
   await admin.close();
   await gateway.remove();
-  rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
 const press = (client: RawClient, actionId: string, payload?: unknown, more: object = {}) =>

@@ -311,7 +311,7 @@ function keepFiles(folder: string, close: () => void): void {
 
 function temporaryFolder(): Disposable & { readonly path: string } {
   const path = temporaryHome();
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true, maxRetries: 10 }) };
 }
 
 async function temporaryDatabase() {

@@ -241,6 +241,6 @@ test('the built host that plugins import works, and leaves no file behind', () =
     assert.equal(printed, 'hello there\n');
     assert.deepEqual(readdirSync(folder, { recursive: true }).sort(), ['home', 'tmp']);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   }
 });

@@ -70,7 +70,7 @@ after(async () => {
   await tools.close();
   served.closeAllConnections();
   await new Promise((resolve) => served.close(resolve));
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
 const place = () => ({ sessionKey: 'agent:main:x', agentId: 'main', runId: 'run', callId: 'call', workspace });

@@ -19,7 +19,7 @@ before(async () => {
 after(async () => {
   await opened?.[Symbol.asyncDispose]();
   await gateway?.remove();
-  rmSync(home, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
 async function openPage(): Promise<{ page: Page; violations: string[] }> {

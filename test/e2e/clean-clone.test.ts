@@ -2,10 +2,11 @@
 // start a gateway. The two commands themselves are what CI runs.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { cleanUp, removeFolder } from '../support/clean-up.ts';
 import { cleanEnv } from '../support/gateway.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -14,7 +15,7 @@ const root = join(import.meta.dirname, '..', '..');
 test('the files that git tracks are enough to build and run', (t) => {
   verifies('foundation:clean-clone');
   const clone = mkdtempSync(join(tmpdir(), 'tenon-clone-'));
-  t.after(() => rmSync(clone, { recursive: true, force: true }));
+  cleanUp(t, () => removeFolder(clone));
   for (const file of execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean)) {
     mkdirSync(dirname(join(clone, file)), { recursive: true });
     cpSync(join(root, file), join(clone, file));

@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
+import { cleanUp, removeFolder } from '../support/clean-up.ts';
 import { verifies } from '../support/verifies.ts';
 import { cleanEnv, startGatewayProcess, temporaryHome, tenonBin, type GatewayProcess } from '../support/gateway.ts';
 
@@ -50,7 +51,7 @@ function run(t: TestContext, command: string, words: readonly string[], env: Rec
     for (const check of waiting) check();
     return { code: code as number | null, stdout: written.stdout, stderr: written.stderr };
   });
-  t.after(() => {
+  cleanUp(t, () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
   });
   return {
@@ -275,7 +276,7 @@ describe('conversations in the terminal', () => {
       assert.equal(all.entries.length, 4);
 
       const folder = mkdtempSync(join(tmpdir(), 'tenon-export-'));
-      t.after(() => rmSync(folder, { recursive: true, force: true }));
+      cleanUp(t, () => removeFolder(folder));
       const file = join(folder, 'past.jsonl');
       await data(t, 'session', 'export', 'past', '-o', file);
       assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -307,7 +308,7 @@ describe('conversations in the terminal', () => {
       const entry = JSON.parse(lines[at]!) as { message: { content: { type: string; text: string }[] } };
       entry.message.content = [{ type: 'text', text: 'long '.repeat(300_000) }];
       const folder = mkdtempSync(join(tmpdir(), 'tenon-import-'));
-      t.after(() => rmSync(folder, { recursive: true, force: true }));
+      cleanUp(t, () => removeFolder(folder));
       const file = join(folder, 'large.jsonl');
       writeFileSync(file, `${lines.with(at, JSON.stringify(entry)).join('\n')}\n`);
       assert.ok(statSync(file).size > 900_000);
@@ -491,9 +492,9 @@ describe('conversations in the terminal', () => {
   test('a run outlives a gateway that is killed under it, and a question survives with it', async (t) => {
     verifies('S56');
     const own = temporaryHome();
-    t.after(() => rmSync(own, { recursive: true, force: true, maxRetries: 5 }));
+    cleanUp(t, () => removeFolder(own));
     const first = await startGatewayProcess({ home: own });
-    t.after(() => first.remove());
+    cleanUp(t, () => first.remove());
     const running = run(t, process.execPath, [tenonBin, 'run', 'Write a note: after all', '--json'], { TENON_HOME: own });
     running.end();
     const asked = await running.until(/tenon approve allow \S+/);
@@ -501,7 +502,7 @@ describe('conversations in the terminal', () => {
     await first.kill();
     await running.until(/The connection to the gateway is gone/);
     const restarted = await startGatewayProcess({ home: own, port: first.port });
-    t.after(() => restarted.remove());
+    cleanUp(t, () => restarted.remove());
     const allow = run(t, process.execPath, [tenonBin, 'approve', 'allow', id], { TENON_HOME: own });
     allow.end();
     const { code, stderr } = await allow.exit;
@@ -518,10 +519,10 @@ describe('conversations in the terminal', () => {
 
   test('a chat outlives a restart of the gateway', async (t) => {
     const own = temporaryHome();
-    t.after(() => rmSync(own, { recursive: true, force: true, maxRetries: 5 }));
+    cleanUp(t, () => removeFolder(own));
     let restarted: GatewayProcess | undefined;
     const first = await startGatewayProcess({ home: own });
-    t.after(async () => {
+    cleanUp(t, async () => {
       await first.remove();
       await restarted?.remove();
     });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { createClient, createDeviceIdentity } from '../../packages/client/src/index.ts';
+import { cleanUp, removeFolder } from '../support/clean-up.ts';
 import { cleanEnv, startGatewayProcess, temporaryHome, tenonBin, type GatewayProcess } from '../support/gateway.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -107,7 +108,7 @@ describe('the command line against a running gateway', () => {
       const denied = await refused(elsewhere, 4, 'health', '--port', String(gateway.port));
       assert.equal(denied.code, 'UNAUTHORIZED');
     } finally {
-      rmSync(elsewhere, { recursive: true, force: true });
+      removeFolder(elsewhere);
     }
   });
 
@@ -311,14 +312,14 @@ describe('the command line against a running gateway', () => {
 
     const last = positions.at(-1)!;
     const live = follow(home, ['events', '--from', String(last - 1), '--only', 'sessions.changed', '--count', '2']);
-    t.after(() => end(live.child));
+    cleanUp(t, () => end(live.child));
     assert.match(await live.next(), new RegExp(`^#${last} +sessions\\.changed .*agent:main:ev1`));
     await data(home, 'session', 'rm', 'ev1', '--yes');
     assert.match(await live.next(), /sessions\.changed .*"reason":"delete"/);
     assert.deepEqual(await live.exit, [0, null]);
 
     const left = follow(home, ['events', '--from', '0']);
-    t.after(() => end(left.child));
+    cleanUp(t, () => end(left.child));
     await left.next();
     left.child.stdout?.destroy();
     await data(home, 'session', 'new', 'ev2');
@@ -326,7 +327,7 @@ describe('the command line against a running gateway', () => {
     await data(home, 'session', 'rm', 'ev2', '--yes');
 
     const interrupted = follow(home, ['events', '--from', '0']);
-    t.after(() => end(interrupted.child));
+    cleanUp(t, () => end(interrupted.child));
     await interrupted.next();
     interrupted.child.kill('SIGINT');
     assert.deepEqual(await interrupted.exit, [0, null]);
@@ -373,11 +374,11 @@ describe('the command line against a running gateway', () => {
 test('logs are printed, and followed until interrupted', async (t) => {
   verifies('foundation:cli-commands');
   const gateway = await startGatewayProcess();
-  t.after(() => gateway.remove());
+  cleanUp(t, () => gateway.remove());
   assert.match((await tenon(gateway.home, ['logs'])).stdout, /info +ready .*\n$/);
   assert.equal((await tenon(gateway.home, ['logs', '--level', 'warn'])).stdout, '');
   const live = follow(gateway.home, ['logs', '-f', '--json', '-n', '1']);
-  t.after(() => end(live.child));
+  cleanUp(t, () => end(live.child));
   const ready = JSON.parse(await live.next()) as { cursor: number; message: string };
   assert.equal(ready.message, 'ready');
   // A wrong token is refused, and the refusal is on record.
@@ -390,9 +391,9 @@ test('logs are printed, and followed until interrupted', async (t) => {
 
 test('start tells a person the address to open, with a code and without the token', async (t) => {
   const home = temporaryHome();
-  t.after(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
+  cleanUp(t, () => removeFolder(home));
   const started = follow(home, ['start', '--port', '0']);
-  t.after(() => end(started.child));
+  cleanUp(t, () => end(started.child));
   assert.match(await started.next(), /^Tenon \S+ is running at http:\/\/127\.0\.0\.1:\d+$/);
   const address = /^Open (\S+)$/.exec(await started.next())?.[1] ?? '';
   assert.match(address, /^http:\/\/127\.0\.0\.1:\d+\/#code=/);
@@ -408,9 +409,9 @@ test('start --json prints one line when it is ready, and nothing else on stdout'
     env: cleanEnv({ TENON_HOME: home, TENON_PORT: '0', TENON_TOKEN: 'a-token-of-our-own-0123' }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  t.after(() => {
+  cleanUp(t, () => {
     end(child);
-    rmSync(home, { recursive: true, force: true });
+    removeFolder(home);
   });
   let stdout = '';
   child.stdout.on('data', (chunk: Buffer) => {
@@ -438,7 +439,7 @@ test('start --json prints one line when it is ready, and nothing else on stdout'
 test('a start that cannot succeed says why in one line and exits with the right code', async (t) => {
   verifies('foundation:cli-errors');
   const home = temporaryHome();
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  cleanUp(t, () => removeFolder(home));
   const cases: readonly [words: readonly string[], env: Record<string, string>, code: number, message: RegExp][] = [
     [['--port', '99999'], {}, 2, /--port cannot be "99999"/],
     [['--bind', 'nowhere'], {}, 2, /--bind: gateway\.bind cannot be "nowhere"/],
@@ -465,12 +466,12 @@ test('a start that cannot succeed says why in one line and exits with the right 
 test('backup while it runs, restore only when it is stopped', async (t) => {
   verifies('foundation:cli-commands');
   const home = temporaryHome();
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  cleanUp(t, () => removeFolder(home));
   const first = await startGatewayProcess({ home });
-  t.after(() => first.remove());
+  cleanUp(t, () => first.remove());
   await data(home, 'session', 'new', 'kept');
   const file = join(home, '..', `${home.split('/').at(-1)}.backup`);
-  t.after(() => rmSync(file, { force: true }));
+  cleanUp(t, () => rmSync(file, { force: true }));
   const saved = await data<{ file: string; sessions: number }>(home, 'backup', file);
   assert.deepEqual([saved.file, saved.sessions], [file, 1]);
   assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -492,7 +493,7 @@ test('backup while it runs, restore only when it is stopped', async (t) => {
   assert.ok(kept !== undefined && existsSync(kept), restored.stderr);
 
   const second = await startGatewayProcess({ home });
-  t.after(() => second.remove());
+  cleanUp(t, () => second.remove());
   const { sessions } = await data<{ sessions: Session[] }>(home, 'session', 'ls');
   assert.deepEqual(
     sessions.map(({ key }) => key),
@@ -507,7 +508,7 @@ describe('the entry file where Node is too old', () => {
   test('it hands over to the Node of the repository, with arguments, exit code and signals', async (t) => {
     verifies('foundation:cli-node');
     const home = temporaryHome();
-    t.after(() => rmSync(home, { recursive: true, force: true }));
+    cleanUp(t, () => removeFolder(home));
     const run = (...words: string[]) =>
       new Promise<Run>((resolve) => {
         execFile(
@@ -524,10 +525,10 @@ describe('the entry file where Node is too old', () => {
       env: cleanEnv({ TENON_HOME: home }),
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    t.after(() => end(child));
+    cleanUp(t, () => end(child));
     const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
     const { pid } = JSON.parse(line) as { pid: number };
-    t.after(() => existsSync(`/proc/${pid}`) && process.kill(pid, 'SIGKILL'));
+    cleanUp(t, () => existsSync(`/proc/${pid}`) && process.kill(pid, 'SIGKILL'));
     assert.notEqual(pid, child.pid);
     const exit = once(child, 'exit');
     child.kill('SIGTERM');
@@ -538,7 +539,7 @@ describe('the entry file where Node is too old', () => {
   test('outside a clone it says in one line what to do', async (t) => {
     verifies('foundation:cli-node');
     const folder = temporaryHome();
-    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    cleanUp(t, () => removeFolder(folder));
     const elsewhere = join(folder, 'packages', 'gateway', 'bin');
     mkdirSync(elsewhere, { recursive: true });
     for (const name of ['hand-over.cjs', 'load-bundle.cjs', 'tenon.js'])

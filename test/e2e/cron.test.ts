@@ -112,7 +112,7 @@ test('tenon cron makes jobs, shows what became of them and why one was missed', 
     assert.deepEqual((await data<{ jobs: Job[] }>(home, 'cron', 'list')).jobs, []);
   } finally {
     await gateway.stop();
-    rmSync(home, { recursive: true, force: true });
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
   }
 });
 

@@ -1,12 +1,13 @@
 // The gateway as a client meets it: the handshake, events and their replay, status, settings, stopping.
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { eventNames, eventRow, limits, matches, methodNames, HelloOk } from '@tenon/protocol';
 import { loadConfig } from '../../packages/gateway/src/config.ts';
 import { startGateway } from '../../packages/gateway/src/gateway.ts';
+import { cleanUp, removeFolder } from '../support/clean-up.ts';
 import { createManualClock } from '../support/clock.ts';
 import { startGatewayProcess, temporaryHome } from '../support/gateway.ts';
 import { clientInfo, connectRaw, openRaw } from '../support/raw-client.ts';
@@ -66,7 +67,7 @@ test('the first start makes a token in a private file, and the store keeps only 
 test('tick, presence, health and shutdown are events; a moved wall clock does not disturb them', async (t) => {
   verifies('seed4:tick');
   const home = temporaryHome();
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  cleanUp(t, () => removeFolder(home));
   const clock = createManualClock(Date.now());
   const gateway = await startGateway({ config: loadConfig({ home, env: {}, flags: { 'gateway.port': 0 } }), version: 'test', clock });
   const token = readFileSync(gateway.tokenFile, 'utf8').trim();

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { openBrowser } from '../support/browser.ts';
+import { cleanUp } from '../support/clean-up.ts';
 import { cleanEnv, startGatewayProcess, tenonBin } from '../support/gateway.ts';
 import { openSignedIn, send, until } from '../support/page.ts';
 import { verifies } from '../support/verifies.ts';
@@ -22,7 +23,7 @@ test('page and terminal are in step, and a decision in one counts in the other',
   const command = [process.execPath, tenonBin, 'chat', '--plain'];
   const [program, ...words] = hasTerminal ? ['script', '-qefc', command.map((word) => `'${word}'`).join(' '), '/dev/null'] : command;
   const terminal = spawn(program!, words, { env, stdio: ['pipe', 'pipe', 'inherit'] });
-  t.after(() => terminal.kill('SIGKILL'));
+  cleanUp(t, () => terminal.kill('SIGKILL'));
   let written = '';
   terminal.stdout.on('data', (chunk: Buffer) => {
     written += stripVTControlCharacters(chunk.toString());

@@ -1,7 +1,7 @@
 // Backup, restore and doctor on a home folder: what they leave alone, and what they say when they cannot.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
@@ -13,6 +13,7 @@ import { migrationsAfter } from '../../packages/gateway/src/store/migrations.ts'
 import { STORE_FILE } from '../../packages/gateway/src/store/open.ts';
 import { APPLICATION_ID } from '../../packages/gateway/src/store/sqlite-file.ts';
 import { openChaosWorld } from '../support/chaos.ts';
+import { cleanUp, removeFolder } from '../support/clean-up.ts';
 import { cleanEnv, startGatewayProcess, temporaryHome, tenonBin } from '../support/gateway.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -34,9 +35,9 @@ function tenon(words: readonly string[], env: Record<string, string> = {}): Prom
 
 function makeFolder(t: TestContext): string {
   const folder = temporaryHome();
-  t.after(() => {
+  cleanUp(t, () => {
     chmodSync(folder, 0o700);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
   return folder;
 }

@@ -5,6 +5,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { cleanUp } from '../support/clean-up.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -32,7 +33,7 @@ function onPort(source: string, { port }: GatewayProcess): string {
 function run(t: { after(work: () => void): void }, source: string): Promise<string> {
   const file = join(import.meta.dirname, 'fixtures', `run-${process.pid}-${Math.random().toString(36).slice(2)}.mjs`);
   writeFileSync(file, source);
-  t.after(() => rmSync(file, { force: true }));
+  cleanUp(t, () => rmSync(file, { force: true }));
   return new Promise((resolve) => execFile(process.execPath, [file], { timeout: 20_000 }, (_, stdout) => resolve(stdout)));
 }
 

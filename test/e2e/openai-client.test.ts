@@ -23,7 +23,7 @@ before(async () => {
 after(async () => {
   await admin.close();
   await gateway.remove();
-  rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
 function client(apiKey = gateway.token): OpenAI {
@@ -167,6 +167,6 @@ test('a gateway that stops says so, and the turn goes on when it is back', async
     const { payload } = await raw.request('agent.wait', { runId: response.headers.get('x-tenon-run-id'), timeoutMs: 20_000 });
     assert.equal(payload.end?.kind, 'completed');
   } finally {
-    rmSync(place, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(place, { recursive: true, force: true, maxRetries: 10 });
   }
 });

@@ -32,7 +32,7 @@ before(async () => {
 after(async () => {
   await opened?.[Symbol.asyncDispose]();
   await gateway?.remove();
-  rmSync(home, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
 /** For somebody who wants to look: a folder to put pictures into. */

@@ -68,7 +68,7 @@ before(async () => {
 after(async () => {
   await opened?.[Symbol.asyncDispose]();
   await talk?.[Symbol.asyncDispose]();
-  rmSync(home, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every method

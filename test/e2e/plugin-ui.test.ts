@@ -44,7 +44,7 @@ before(async () => {
 after(async () => {
   await opened?.[Symbol.asyncDispose]();
   await gateway?.remove();
-  rmSync(home, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: each method answers in its own way
@@ -356,7 +356,7 @@ test('no text of a plugin becomes anything but text, wherever it stands', async 
         (await mine.faults()).filter((fault) => !fault.startsWith('console')),
         [],
       );
-      rmSync(place, { recursive: true, force: true, maxRetries: 5 });
+      rmSync(place, { recursive: true, force: true, maxRetries: 10 });
     }
     assert.deepEqual(asked, [], 'nothing was asked of another host');
   } finally {
@@ -492,6 +492,6 @@ test('a plan waits: the composer is closed in two pages and in the terminal alik
     await until('the focus is at the composer', async () => (await one.page.evaluate('document.activeElement.tagName')) === 'TEXTAREA');
   } finally {
     await server.close();
-    rmSync(place, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(place, { recursive: true, force: true, maxRetries: 10 });
   }
 });

@@ -2,7 +2,7 @@
 // that people send and plugins hand over, with buttons that work once, also after the gateway was away.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
@@ -10,6 +10,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { createClient } from '@tenon/client';
 import type { Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { cleanUp, removeFolder } from '../support/clean-up.ts';
 import { MODEL_KEY, modelConfig } from '../support/conversation.ts';
 import { cleanEnv, type GatewayProcess, startGatewayProcess, temporaryHome, tenonBin } from '../support/gateway.ts';
 import { markupAttacks } from '../support/markup-attacks.ts';
@@ -86,7 +87,7 @@ after(async () => {
   await opened?.[Symbol.asyncDispose]();
   await gateway?.remove();
   await server?.close();
-  rmSync(home, { recursive: true, force: true });
+  removeFolder(home);
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every method
@@ -439,7 +440,7 @@ test('in a terminal a file goes with a message, and what a plugin hands over is 
   const command = [process.execPath, tenonBin, 'chat', '--plain', '--session', key, '--attach', report, '--home', home];
   const [program, ...words] = hasTerminal ? ['script', '-qefc', command.map((word) => `'${word}'`).join(' '), '/dev/null'] : command;
   const terminal = spawn(program!, words, { env: cleanEnv({ TERM: 'xterm' }), stdio: ['pipe', 'pipe', 'pipe'] });
-  t.after(() => terminal.kill('SIGKILL'));
+  cleanUp(t, () => terminal.kill('SIGKILL'));
   let written = '';
   for (const stream of [terminal.stdout, terminal.stderr])
     stream.on('data', (chunk: Buffer) => {

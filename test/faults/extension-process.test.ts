@@ -23,7 +23,7 @@ let processes = 0;
 
 after(() => {
   orphans.close();
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
 /** Restarts come at once; everything else takes the time it takes. */

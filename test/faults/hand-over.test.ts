@@ -115,7 +115,7 @@ test('killed at every point around files, deliveries and buttons, each is there 
     const { attachments } = await world.ask('attachments.list', { sessionKey: key });
     assert.deepEqual(attachments.map(({ name }: Any) => name).sort(), ['report.txt', 'up.txt']);
   } finally {
-    rmSync(home, { recursive: true, force: true });
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
   }
   // Those of a session action are in deliveries.test.ts, on both engines.
   const elsewhere = ['press.begun', 'press.answered', 'press.committed'];

@@ -44,6 +44,6 @@ test('killed with the card on record and the turn not ended, there is one card a
     assert.match((await world.ask('commands.invoke', { sessionKey: key, text: '/remind' })).reply, /^1\. take the tea out \(due since /);
     assert.deepEqual(server.requests, [], 'no model was asked');
   } finally {
-    rmSync(home, { recursive: true, force: true });
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
   }
 });

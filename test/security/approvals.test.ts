@@ -314,7 +314,7 @@ test('S55 "always" covers exactly what was allowed, for that agent, until it is 
     const gone = await talk.admin.request('approvals.forget', { id: payload.rules[0].id });
     assert.equal(gone.error?.code, 'NOT_FOUND');
   } finally {
-    rmSync(home, { recursive: true, force: true });
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
   }
 });
 
@@ -348,7 +348,7 @@ for (const how of ['stop', 'kill'] as const) {
       assert.equal(readFileSync(join(talk.workspace(), 'note.txt'), 'utf8'), 'mine');
       assert.equal((await talk.results()).length, 1);
     } finally {
-      rmSync(home, { recursive: true, force: true });
+      rmSync(home, { recursive: true, force: true, maxRetries: 10 });
     }
   });
 }
@@ -377,7 +377,7 @@ test('S56 a question that expires while the gateway is away is denied when it is
       ['expired'],
     );
   } finally {
-    rmSync(home, { recursive: true, force: true });
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
   }
 });
 

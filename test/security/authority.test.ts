@@ -1,13 +1,14 @@
 // S18-S20, S22-S24: what a credential may do, and for how long.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { expandScopes, methodNames, methodRow, missingScopes, type Scope, scopeNames } from '@tenon/protocol';
 import { NO_SCOPE } from '../../scripts/protocol/scope-matrix.ts';
 import { digestOf } from '../../packages/gateway/src/rpc/token-mint.ts';
+import { cleanUp, removeFolder } from '../support/clean-up.ts';
 import { startGatewayProcess, temporaryHome } from '../support/gateway.ts';
 import { examples } from '../support/method-examples.ts';
 import { connectParams, connectRaw, type Frame, openRaw, type RawClient } from '../support/raw-client.ts';
@@ -228,7 +229,7 @@ test('S20 what a credential hands on does not outlive it', async () => {
 test('S22 the token of the token file stays revoked: the next start makes another; who revokes its own still hears the answer', async (t) => {
   verifies('S22');
   const home = temporaryHome();
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  cleanUp(t, () => removeFolder(home));
   await using first = await startGatewayProcess({ home });
   await using own = await connectRaw(first.socketUrl, first.token);
   assert.equal((await own.request('tokens.revoke', { id: 'shared-token-file' })).ok, true);
@@ -369,7 +370,7 @@ test('S23 a method without a scope, or with one that does not exist, does not co
     assert.ok(complaints('unknown.ts').length >= 2, stdout);
     assert.equal(stdout.match(/'"operator\.root"' is not assignable/g)?.length, 2, stdout);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 });
 

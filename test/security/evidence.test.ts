@@ -42,7 +42,7 @@ import {
 /** A home of its own that outlives several gateways, and is removed at the end. */
 function openHome(): { home: string } & Disposable {
   const home = temporaryHome();
-  return { home, [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }) };
+  return { home, [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true, maxRetries: 10 }) };
 }
 
 /** Runs a gateway on the home for as long as the work takes, and stops it in good order. */
@@ -528,7 +528,7 @@ test('S78 a backup that was tampered with is refused whole', async () => {
   const before = contentsOf(place.home);
   for (const [what, tamper] of Object.entries(tampering)) {
     const file = join(place.home, 'bad.backup');
-    rmSync(file, { recursive: true, force: true });
+    rmSync(file, { recursive: true, force: true, maxRetries: 10 });
     copyFileSync(good, file);
     chmodSync(file, 0o600);
     tamper(file);

@@ -149,7 +149,7 @@ test('S25 a reserved key in tenon.toml is named, and nothing is started with it'
     for (const name of RESERVED) assert.equal(parseJson(`{"a":[{"${name}":{"polluted":true}}]}`).ok, false);
     assertNotPolluted();
   } finally {
-    rmSync(home, { recursive: true, force: true });
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
   }
 });
 

@@ -135,7 +135,7 @@ for (const where of ['the environment', 'a file'] as const) {
       await everySurface(talk, SESSION);
       await assertUnharmed(talk.gateway);
     } finally {
-      rmSync(home, { recursive: true, force: true });
+      rmSync(home, { recursive: true, force: true, maxRetries: 10 });
     }
   });
 }

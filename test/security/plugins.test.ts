@@ -112,7 +112,7 @@ test('S57 a tool of a plugin that holds every grant but that for schedules chang
     await world.answer(approval, 'deny');
     await world.ended(runId);
   } finally {
-    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
   }
 });
 

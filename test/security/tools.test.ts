@@ -87,7 +87,7 @@ function agent({ settings, homeInside, ...deps }: AgentOptions = {}): Agent {
     },
     async [Symbol.asyncDispose]() {
       await tools.close();
-      rmSync(base, { recursive: true, force: true });
+      rmSync(base, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

@@ -42,7 +42,7 @@ export async function openChaosWorld(
     async [Symbol.asyncDispose]() {
       for (const gateway of started) await gateway.remove();
       await database?.drop();
-      if (more.home === undefined) rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+      if (more.home === undefined) rmSync(home, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

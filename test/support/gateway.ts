@@ -40,6 +40,12 @@ export interface StartOptions {
   readonly plugins?: true;
 }
 
+/** A test that fails before it puts its gateway away leaves none. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 export const tenonBin = join(import.meta.dirname, '..', '..', 'packages', 'gateway', 'bin', 'tenon.js');
 
 export function temporaryHome(): string {
@@ -81,6 +87,8 @@ export async function startGatewayProcess(options: StartOptions = {}): Promise<G
       env: cleanEnv(options.env),
     },
   );
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => {
     stderr = (stderr + chunk.toString()).slice(-100_000);
@@ -89,7 +97,7 @@ export async function startGatewayProcess(options: StartOptions = {}): Promise<G
   const lines = createInterface({ input: child.stdout });
   const first = await Promise.race([once(lines, 'line').then(([line]) => line as string), exited]);
   if (typeof first !== 'string') {
-    if (options.home === undefined) rmSync(home, { recursive: true, force: true });
+    if (options.home === undefined) rmSync(home, { recursive: true, force: true, maxRetries: 10 });
     throw Object.assign(new Error(`The gateway did not start (${JSON.stringify(first)}): ${stderr}`), { exit: first, stderr });
   }
   const { url, port, pid, tokenFile, signInUrl } = JSON.parse(first) as {
@@ -107,7 +115,7 @@ export async function startGatewayProcess(options: StartOptions = {}): Promise<G
   async function remove(): Promise<void> {
     await end('SIGKILL');
     lines.close();
-    if (options.home === undefined) rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+    if (options.home === undefined) rmSync(home, { recursive: true, force: true, maxRetries: 10 });
   }
 
   return {

@@ -101,7 +101,7 @@ export async function openHostile(
     async [Symbol.asyncDispose]() {
       await operator.close();
       await gateway.remove();
-      rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+      rmSync(home, { recursive: true, force: true, maxRetries: 10 });
     },
   };
   try {

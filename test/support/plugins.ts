@@ -196,7 +196,7 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
       await host?.close();
       await files.close();
       await stores[Symbol.asyncDispose]();
-      rmSync(home, { recursive: true, force: true });
+      rmSync(home, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

@@ -98,7 +98,7 @@ export async function startPostgres(): Promise<Postgres> {
     stop: () => end('SIGINT'),
     async remove() {
       await end('SIGQUIT');
-      rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

@@ -88,7 +88,7 @@ export async function openWorld(engine: Engine, settings: { maxBytes?: number } 
     async [Symbol.asyncDispose]() {
       await store.close();
       await database?.drop();
-      rmSync(home, { recursive: true, force: true });
+      rmSync(home, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

@@ -139,7 +139,7 @@ const first = await look();
 for (let number = warm; number < ROUNDS; number++) await round(number);
 const last = await look();
 await gateway.close();
-rmSync(home, { recursive: true, force: true });
+rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 const hours = (last.at - first.at) / HOUR;
 const slope = (last.rssMegabytes - first.rssMegabytes) / hours;
 const sums = { jobs, turns, sessions, messages, changes, virtualHours: (last.at - STARTED_AT) / HOUR };

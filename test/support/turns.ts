@@ -221,7 +221,7 @@ export async function openTurns(options: TurnWorldOptions = {}): Promise<TurnWor
       await close();
       await store.close();
       await database?.drop();
-      rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+      rmSync(home, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

@@ -39,7 +39,7 @@ before(async () => {
 });
 after(async () => {
   await world[Symbol.asyncDispose]();
-  rmSync(home, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
 function tenon(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {

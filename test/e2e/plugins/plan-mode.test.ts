@@ -356,6 +356,6 @@ test('a plan waits through a kill of the gateway, behind the lock, and is approv
     assert.ok(existsSync(join(second.workspace(), 'killed.md')));
   } finally {
     await server.close();
-    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
   }
 });
