@@ -32,6 +32,12 @@ import { deviceRename } from './commands/device-rename.ts';
 import { deviceRevoke } from './commands/device-revoke.ts';
 import { doctor } from './commands/doctor.ts';
 import { events } from './commands/events.ts';
+import { extGrant } from './commands/ext-grant.ts';
+import { extInspect } from './commands/ext-inspect.ts';
+import { extLs } from './commands/ext-ls.ts';
+import { extReload } from './commands/ext-reload.ts';
+import { extRevoke } from './commands/ext-revoke.ts';
+import { extTrust } from './commands/ext-trust.ts';
 import { health } from './commands/health.ts';
 import { heartbeatWake } from './commands/heartbeat-wake.ts';
 import { logs } from './commands/logs.ts';
@@ -136,6 +142,12 @@ export const commands: readonly CommandSpec[] = [
   pluginConfig,
   pluginHooks,
   pluginTrace,
+  extLs,
+  extInspect,
+  extTrust,
+  extGrant,
+  extRevoke,
+  extReload,
   secretSet,
   secretLs,
   secretRm,
@@ -173,6 +185,7 @@ export const groups: Readonly<Record<string, string>> = {
   model: 'The models: list, try',
   tool: 'The tools of the agents',
   plugin: 'Plugins: list, look into, switch on and off, grant, set up, trace',
+  ext: 'Extensions: programs of their own that take part, in any language',
   secret: 'Secrets that are kept for plugins: set, list, remove',
   token: 'Credentials for clients: make, list, revoke',
   device: 'Paired devices and requests to pair',

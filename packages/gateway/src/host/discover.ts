@@ -39,6 +39,8 @@ export interface NotFit {
   readonly id: string;
   readonly manifest?: PluginManifest;
   readonly reason: string;
+  /** Its code would run in a process of its own. */
+  readonly isExtension?: true;
 }
 
 export interface Discovered {

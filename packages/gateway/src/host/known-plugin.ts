@@ -73,7 +73,7 @@ export function infoOf(plugin: Known, counts: CallCounts, incidents: PluginIncid
   };
 }
 
-export function infoOfRejected({ id, origin, folder, manifest, reason }: NotFit): PluginInfo {
+export function infoOfRejected({ id, origin, folder, manifest, reason, isExtension }: NotFit): PluginInfo {
   return {
     id,
     name: manifest?.name ?? id,
@@ -90,6 +90,7 @@ export function infoOfRejected({ id, origin, folder, manifest, reason }: NotFit)
     switchedOff: [],
     incidents: [],
     services: [],
+    ...(isExtension ? { process: { state: 'stopped', crashes: 0, sandboxed: false } } : {}),
     counts: [],
   };
 }

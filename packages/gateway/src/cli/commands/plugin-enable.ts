@@ -1,4 +1,6 @@
 import { defineCommand } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { describeFailure } from '../failure.ts';
 import { list, on, required } from '../values.ts';
 
 export const pluginEnable = defineCommand({
@@ -7,39 +9,55 @@ export const pluginEnable = defineCommand({
   examples: ['plugin enable todo', 'plugin enable todo --grant tools.register,ui.descriptors --yes'],
   args: { id: required('Its id') },
   options: { grant: list('<grants>', 'Grant only these'), yes: on('Do not ask', 'y') },
-  async run({ args, options, out, call, check, consent }) {
-    const labels = { id: 'the id', grants: '--grant' };
-    await check('plugins.enable', { id: args.id, grants: options.grant }, labels);
-    const { grantRow, visible } = await import('@tenon/protocol');
-    const { plugin } = await call('plugins.get', { id: args.id, files: true }, labels);
-    const grants = options.grant ?? plugin.asked;
-    const left = plugin.asked.filter((grant) => !grants.includes(grant));
-    if (grants.length > 0) out.talk(`${visible(plugin.name)} asks for:`);
-    for (const grant of grants) {
-      const row = grantRow(grant);
-      const isWide = row !== undefined && 'wide' in row && row.wide;
-      out.talk(
-        `  ${visible(grant)}: ${row?.summary ?? 'not known here'}${isWide ? ' Wide: it reaches far beyond the plugin itself.' : ''}`,
-      );
-    }
-    if (left.length > 0) out.talk(`Not granted: ${left.map(visible).join(', ')}`);
-    await consent(`Load plugin "${plugin.id}" from ${plugin.folder}`, plugin.id, options.yes);
-    // Those files, and no others that took their place while somebody was reading this.
-    const { treeHash } = plugin;
-    const result = await call(
-      'plugins.enable',
-      { id: plugin.id, grants: options.grant, ...(treeHash === undefined ? {} : { treeHash }) },
-      labels,
-    );
-    out.show(
-      result,
-      () => `${result.plugin.state} ${visible(result.plugin.id)}${result.plugin.reason ? `: ${visible(result.plugin.reason)}` : ''}`,
-    );
-    const refused = result.plugin.registrations.filter(({ accepted }) => !accepted);
-    if (refused.length > 0 && !out.json)
-      out.talk(
-        `${refused.length} of its registrations ${refused.length === 1 ? 'was' : 'were'} not taken: tenon plugin inspect ${plugin.id}`,
-      );
-    return result.plugin.state === 'loaded' ? 0 : 1;
-  },
+  run: (context) => enable(context, { noun: 'plugin', inspect: 'plugin inspect' }),
 });
+
+type EnableContext = CommandContext<{ readonly id: string }, { readonly grant: readonly string[] | undefined; readonly yes: boolean }>;
+
+/** For extensions too. `inspect`: the command that shows more of it. */
+export async function enable(
+  { args, options, out, call, check, consent }: EnableContext,
+  { noun, inspect }: Record<'noun' | 'inspect', string>,
+) {
+  const labels = { id: 'the id', grants: '--grant' };
+  await check('plugins.enable', { id: args.id, grants: options.grant }, labels);
+  const { grantRow, visible } = await import('@tenon/protocol');
+  const { plugin } = await lookAt(args.id);
+  const grants = options.grant ?? plugin.asked;
+  const left = plugin.asked.filter((grant) => !grants.includes(grant));
+  if (grants.length > 0) out.talk(`${visible(plugin.name)} asks for:`);
+  for (const grant of grants) {
+    const row = grantRow(grant);
+    const isWide = row !== undefined && 'wide' in row && row.wide;
+    out.talk(`  ${visible(grant)}: ${row?.summary ?? 'not known here'}${isWide ? ' Wide: it reaches far beyond the plugin itself.' : ''}`);
+  }
+  if (left.length > 0) out.talk(`Not granted: ${left.map(visible).join(', ')}`);
+  await consent(`Load ${noun} "${plugin.id}" from ${plugin.folder}`, plugin.id, options.yes);
+  // Those files, and no others that took their place while somebody was reading this.
+  const { treeHash } = plugin;
+  const result = await call(
+    'plugins.enable',
+    { id: plugin.id, grants: options.grant, ...(treeHash === undefined ? {} : { treeHash }) },
+    labels,
+  );
+  out.show(
+    result,
+    () => `${result.plugin.state} ${visible(result.plugin.id)}${result.plugin.reason ? `: ${visible(result.plugin.reason)}` : ''}`,
+  );
+  const refused = result.plugin.registrations.filter(({ accepted }) => !accepted);
+  if (refused.length > 0 && !out.json)
+    out.talk(`${refused.length} of its registrations ${refused.length === 1 ? 'was' : 'were'} not taken: tenon ${inspect} ${plugin.id}`);
+  return result.plugin.state === 'loaded' ? 0 : 1;
+
+  /** One whose folder was put there since the gateway looked is looked for; it is not loaded by that. */
+  async function lookAt(id: string) {
+    const get = () => call('plugins.get', { id, files: true }, labels);
+    try {
+      return await get();
+    } catch (error) {
+      if (describeFailure(error).code !== 'NOT_FOUND') throw error;
+      await call('plugins.reload', { id }, labels);
+      return get();
+    }
+  }
+}

@@ -37,7 +37,14 @@ export async function findExtensions(place: string, uid: number | undefined): Pr
   for (const name of names.sort()) {
     const folder = join(place, name);
     const reject = (reason: string, manifest?: PluginManifest) =>
-      rejected.push({ origin: 'path', folder, id: manifest?.id ?? idFrom(folder), reason, ...(manifest ? { manifest } : {}) });
+      rejected.push({
+        origin: 'path',
+        folder,
+        id: manifest?.id ?? idFrom(folder),
+        reason,
+        isExtension: true,
+        ...(manifest ? { manifest } : {}),
+      });
     if (name.startsWith('.') || !(await isExtension(folder))) continue;
     if (found.size + rejected.length >= MAX_EXTENSIONS) {
       reject(`there are more than ${MAX_EXTENSIONS} extensions; this one and those after it are not looked at`);

@@ -34,8 +34,10 @@ export const pluginHandlers = {
   'plugins.reload': ({ id }, { commitAnswer, plugins, principal }) =>
     commitAnswer(async () => {
       const host = plugins();
-      if (id !== undefined && !host.get(id)) throw unknownPlugin(id, host);
-      const reloaded = await host.reload(id, { by: principal.id });
+      // One that nobody knows yet may be in a folder by now: it is looked for first.
+      const reloaded = await host.reload(id, { by: principal.id }).catch((error: unknown) => {
+        throw id !== undefined && !host.get(id) ? unknownPlugin(id, host) : error;
+      });
       return { plugins: reloaded.map(toInfo), generation: host.generation };
     }),
 
