@@ -1,36 +1,24 @@
 // An extension as a plugin: what its process has registered is registered with the api that plugins have, and each handler is a
 // request to the process. Rights, deadlines, order, traces and counts are those of plugins; nothing here is an exception.
-import type { RegisterApi } from '@tenon/plugin-sdk';
+import type { RegisterApi, RuntimeApi } from '@tenon/plugin-sdk';
 import { type HookName, isHookName, type JsonObject, visible } from '@tenon/protocol';
 import {
   type ExtensionManifest,
   hookTimeoutOf,
   type LeftOut,
-  readParams,
   readRegistrations,
   readResult,
   type Registrations,
 } from '@tenon/protocol/sep';
-import {
-  errors,
-  hooks,
-  isHookName as isSepHookName,
-  limits,
-  methodOf,
-  methodRow,
-  methods,
-  type SepGroup,
-  type SepTier,
-  texts,
-} from '@tenon/protocol/sep/wire';
-import { randomId } from '../../kernel/ids.ts';
+import { errors, hooks, isHookName as isSepHookName, limits, methods, texts } from '@tenon/protocol/sep/wire';
 import type { Log } from '../../kernel/log.ts';
 import { hooksFor, isBridgedEvent, payloadOf } from './bridge-events.ts';
 import { hookInput, hookResult, isBridged } from './bridge-hooks.ts';
+import { createDispatches, type DispatchContext, type DispatchPlace } from './dispatches.ts';
 import { hookOf } from './find-extensions.ts';
-import type { Params, PeerHandler, RequestOptions } from './peer.ts';
+import type { Params, RequestOptions } from './peer.ts';
 import { RpcError } from './rpc-error.ts';
-import { isOn } from './served-groups.ts';
+import { createServer, type Served, type Server } from './serve.ts';
 import { agentTool } from './tool-names.ts';
 
 export interface Introduced {
@@ -39,11 +27,11 @@ export interface Introduced {
   readonly leftOut: readonly LeftOut[];
 }
 
-export interface Bridge {
+export interface Bridge extends Server {
   /** What stands for the module of a plugin. */
   moduleOf(introduced: Introduced, ended: () => void): object;
-  request(method: string, generation: number): PeerHandler | undefined;
-  notification(method: string, generation: number): ((params: Params) => void) | undefined;
+  /** The context of an event. */
+  told(place: DispatchPlace): DispatchContext;
 }
 
 export interface BridgeDeps {
@@ -52,17 +40,12 @@ export interface BridgeDeps {
   readonly log: Log;
   readonly request: (method: string, params: Params, options: RequestOptions) => Promise<unknown>;
   readonly event: (params: Params) => void;
-  /** What a process has registered beside what it said at first. */
   /** Whether the operator has granted it, now. */
   readonly holds: (grant: string) => boolean;
   /** Tells every other extension that follows the bus. */
   readonly publish: (topic: string, payload: unknown) => void;
+  /** What a process has registered beside what it said at first. */
   readonly registered: (generation: number, more: Pick<Introduced, 'registrations' | 'leftOut'>) => void;
-}
-
-/** Good for one dispatch: nothing here is allowed by it yet but to be told apart. */
-export function contextOf(tier: SepTier): { readonly token: string; readonly tier: SepTier } {
-  return { token: randomId(), tier };
 }
 
 /** Of calls under way, by their ids. */
@@ -71,7 +54,8 @@ const MAX_REPLY_CHARS = 65_536;
 
 export function createBridge({ name: extension, manifest, log, request, event: tell, registered, holds, publish }: BridgeDeps): Bridge {
   const updates = new Map<string, (text: string) => void>();
-  let logger: RegisterApi['logger'] | undefined;
+  const dispatches = createDispatches();
+  let loaded: RuntimeApi | undefined;
 
   function registerTool(api: RegisterApi, { name, description, parameters, deferred }: Item<'tools'>): void {
     api.registerTool({
@@ -86,8 +70,14 @@ export function createBridge({ name: extension, manifest, log, request, event: t
         const { callId, signal } = call;
         if (updates.size < MAX_UPDATED) updates.set(callId, call.onUpdate);
         try {
-          const params = { call_id: callId, tool: name, arguments: args, context: contextOf('command') };
-          const read = readResult('tool/execute', await request('tool/execute', params, { timeoutMs: timeoutOf('tool/execute'), signal }));
+          const answer = await dispatches.during('command', call, signal, (context) =>
+            request(
+              'tool/execute',
+              { call_id: callId, tool: name, arguments: args, context },
+              { timeoutMs: timeoutOf('tool/execute'), signal },
+            ),
+          );
+          const read = readResult('tool/execute', answer);
           if (!read.ok) throw new Error(texts.noContent);
           const { content, is_error: isError, details } = read.value;
           return {
@@ -106,13 +96,17 @@ export function createBridge({ name: extension, manifest, log, request, event: t
     api.registerCommand({
       name,
       description,
-      async handler({ args, signal }) {
-        const params = { command: name, context: contextOf('command'), arguments: { args: args.trim() } };
+      async handler(call) {
+        const { args, signal } = call;
         try {
-          const read = readResult(
-            'command/execute',
-            await request('command/execute', params, { timeoutMs: timeoutOf('command/execute'), signal }),
+          const answer = await dispatches.during('command', call, signal, (context) =>
+            request(
+              'command/execute',
+              { command: name, context, arguments: { args: args.trim() } },
+              { timeoutMs: timeoutOf('command/execute'), signal },
+            ),
           );
+          const read = readResult('command/execute', answer);
           if (!read.ok) throw new RpcError(errors.Internal.code, read.message);
           return { text: (read.value.content ?? texts.commandDone(name)).slice(0, MAX_REPLY_CHARS) };
         } catch (error) {
@@ -120,9 +114,13 @@ export function createBridge({ name: extension, manifest, log, request, event: t
           return { text: texts.commandFailed(name, error.message) };
         }
       },
-      async complete(partial, { signal }) {
-        const params = { command: name, context: contextOf('command'), partial };
-        const answer = await request('command/complete', params, { timeoutMs: timeoutOf('command/complete'), signal }).catch(() => ({}));
+      async complete(partial, call) {
+        const { signal } = call;
+        const answer = await dispatches
+          .during('command', call, signal, (context) =>
+            request('command/complete', { command: name, context, partial }, { timeoutMs: timeoutOf('command/complete'), signal }),
+          )
+          .catch(() => ({}));
         const read = readResult('command/complete', answer);
         return (read.ok ? (read.value.completions ?? []) : []).map(({ value: text, description }) => ({
           text,
@@ -143,8 +141,10 @@ export function createBridge({ name: extension, manifest, log, request, event: t
     api.on(
       name,
       async (event, { signal }) => {
-        const params = { hook: sepName, context: contextOf('command'), input: hookInput(name, event) };
-        const read = readResult('hook', await request('hook', params, { timeoutMs, signal }));
+        const answer = await dispatches.during('command', event, signal, (context) =>
+          request('hook', { hook: sepName, context, input: hookInput(name, event) }, { timeoutMs, signal }),
+        );
+        const read = readResult('hook', answer);
         if (!read.ok) throw new Error(`its answer to ${sepName} cannot be read: ${read.message}`);
         return hookResult(sepName, name, read.value, event, owns) as never;
       },
@@ -157,7 +157,7 @@ export function createBridge({ name: extension, manifest, log, request, event: t
     const followed = subscriptions.filter((each) => wanted.length === 0 || wanted.includes(each));
     for (const [name, events] of hooksFor(followed.filter(isBridgedEvent))) {
       api.on(name, (event) => {
-        for (const each of events) tell({ event: each, context: contextOf('event'), payload: payloadOf(each, event) });
+        for (const each of events) tell({ event: each, context: dispatches.told(event as DispatchPlace), payload: payloadOf(each, event) });
         return undefined as never;
       });
     }
@@ -170,7 +170,7 @@ export function createBridge({ name: extension, manifest, log, request, event: t
     return {
       id: extension,
       register(api: RegisterApi): void {
-        logger = api.logger;
+        loaded = api;
         api.lifecycle.signal.addEventListener('abort', ended, { once: true });
         const { tools = [], commands = [], hooks: said = [], subscriptions = [] } = registrations;
         for (const { kind, key, message } of leftOut)
@@ -188,68 +188,22 @@ export function createBridge({ name: extension, manifest, log, request, event: t
     };
   }
 
-  const notifications: Readonly<Record<string, (params: Params) => void>> = {
-    'tool/update'(params) {
-      const read = readParams('tool/update', params);
-      if (!read.ok) return;
-      const { call_id: callId, message, progress } = read.value;
+  const served: Served = {
+    'tool/update'({ call_id: callId, message, progress }) {
       const text = message ?? (progress === undefined ? undefined : `${Math.round(progress * 100)} %`);
       if (text !== undefined) updates.get(callId)?.(visible(text));
     },
-    log(params) {
-      const read = readParams('log', params);
-      if (!read.ok) return;
-      const { level, message, fields } = read.value;
-      logger?.[level === 'trace' ? 'debug' : level](message, fields as JsonObject | undefined);
+    log({ level, message, fields }) {
+      loaded?.logger[level === 'trace' ? 'debug' : level](message, fields as JsonObject | undefined);
     },
+    'registry/update'(params, { generation }) {
+      const { taken, leftOut } = readRegistrations(params);
+      registered(generation, { registrations: taken, leftOut });
+    },
+    'bus/publish': ({ topic, payload }) => publish(topic, payload),
   };
 
-  /** Throws where it cannot be read. */
-  function update(spelling: string, params: Params, generation: number): void {
-    const read = readParams('registry/update', params, spelling);
-    if (!read.ok) throw new RpcError(errors.InvalidParams.code, read.message);
-    const { taken, leftOut } = readRegistrations(read.value);
-    registered(generation, { registrations: taken, leftOut });
-  }
-
-  /** Both forms: who waits is told that it was refused, who does not finds it in the counts. */
-  function publishOn(params: Params): void {
-    if (!isOn('bus', manifest(), holds)) throw disabled('bus');
-    const read = readParams('bus/publish', params);
-    if (!read.ok) throw new RpcError(errors.InvalidParams.code, read.message);
-    publish(read.value.topic, read.value.payload);
-  }
-
-  const served: Readonly<Record<string, (spelling: string, params: Params, generation: number) => void>> = {
-    'registry/update': update,
-    'bus/publish': (_spelling, params) => publishOn(params),
-  };
-
-  return {
-    moduleOf,
-    /** A method of a group that is off is refused by the name of the group; what there is not, there is not. */
-    request(method, generation) {
-      const name = methodOf(method);
-      const serve = name && served[name];
-      if (serve) return (params) => serve(method, params, generation);
-      const row = name && methodRow(name);
-      const group: SepGroup | undefined = row?.direction === 'to-host' ? row.group : undefined;
-      if (group === undefined) return undefined;
-      return () => {
-        throw disabled(group);
-      };
-    },
-    notification(method, generation) {
-      const name = methodOf(method);
-      const serve = name && served[name];
-      if (serve) return (params) => serve(method, params, generation);
-      return name !== undefined && Object.hasOwn(notifications, name) ? notifications[name] : undefined;
-    },
-  };
-}
-
-function disabled(group: SepGroup): RpcError {
-  return new RpcError(errors.CapabilityDisabled.code, texts.disabled(group));
+  return { moduleOf, told: dispatches.told, ...createServer({ served, dispatches, manifest, holds, api: () => loaded }) };
 }
 
 /** Kinds of registrations that are made something of here. */

@@ -9,7 +9,7 @@ import { randomId } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
 import type { Discovered, Found } from '../discover.ts';
-import { contextOf, createBridge, type Introduced } from './bridge.ts';
+import { createBridge, type Introduced } from './bridge.ts';
 import { extensionCommand, extensionEnvironment } from './environment.ts';
 import type { Accepted, ExtensionRun } from './extension-run.ts';
 import { type FoundExtension, findExtensions } from './find-extensions.ts';
@@ -190,8 +190,8 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
   });
 
   function tellOfRestart(peer: Peer): void {
-    replaced?.event({ event: 'session_shutdown', context: contextOf('event'), payload: { reason: 'reload' } });
-    peer.event({ event: 'session_start', context: contextOf('event'), payload: { reason: 'reload' } });
+    replaced?.event({ event: 'session_shutdown', context: bridge.told({}), payload: { reason: 'reload' } });
+    peer.event({ event: 'session_start', context: bridge.told({}), payload: { reason: 'reload' } });
   }
 
   /** Once for what comes together, and not too often: what follows is a load of its own. */
@@ -275,7 +275,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     heard(payload) {
       const { current } = supervisor;
       if (!current || !isFollowing(introducedBy(current), manifestOf(), BUS_EVENT)) return;
-      current.peer.event({ event: BUS_EVENT, context: contextOf('event'), payload });
+      current.peer.event({ event: BUS_EVENT, context: bridge.told({}), payload });
     },
     get isReady() {
       return supervisor.current !== undefined;

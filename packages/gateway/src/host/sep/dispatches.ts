@@ -1,0 +1,70 @@
+// What an extension is asked right now, by the token that it was given for it. A token is random, belongs to one extension and one
+// dispatch, and is worth nothing once that has been answered: what is left over of an extension cannot change a session with it.
+import type { SepTier } from '@tenon/protocol/sep/wire';
+import { randomId } from '../../kernel/ids.ts';
+
+/** Where and for what an extension is asked; what is not known is not about a session. */
+export interface DispatchPlace {
+  readonly sessionKey?: string | undefined;
+  readonly agentId?: string | undefined;
+  readonly runId?: string | undefined;
+  readonly callId?: string | undefined;
+}
+
+export interface Dispatch extends DispatchPlace {
+  readonly tier: SepTier;
+  /** Aborts when the dispatch is over, however it ends: what is done for it ends with it. */
+  readonly signal: AbortSignal;
+}
+
+export interface DispatchContext {
+  readonly token: string;
+  readonly tier: SepTier;
+}
+
+export interface Dispatches {
+  /** While `work` is under way, its context is good. */
+  during<Result>(
+    tier: SepTier,
+    place: DispatchPlace,
+    signal: AbortSignal,
+    work: (context: DispatchContext) => Promise<Result>,
+  ): Promise<Result>;
+  /** Of something that nobody waits for: good for as long as few have followed it. */
+  told(place: DispatchPlace): DispatchContext;
+  find(token: string): Dispatch | undefined;
+}
+
+const MAX_TOLD = 256;
+
+export function createDispatches(): Dispatches {
+  const underWay = new Map<string, Dispatch>();
+  const told = new Map<string, Dispatch>();
+  const never = new AbortController().signal;
+
+  return {
+    async during(tier, place, signal, work) {
+      const token = randomId();
+      const over = new AbortController();
+      underWay.set(token, { ...placed(place), tier, signal: AbortSignal.any([signal, over.signal]) });
+      try {
+        return await work({ token, tier });
+      } finally {
+        underWay.delete(token);
+        over.abort();
+      }
+    },
+    told(place) {
+      const token = randomId();
+      told.set(token, { ...placed(place), tier: 'event', signal: never });
+      if (told.size > MAX_TOLD) told.delete(told.keys().next().value as string);
+      return { token, tier: 'event' };
+    },
+    find: (token) => underWay.get(token) ?? told.get(token),
+  };
+}
+
+/** These fields and no others: a context of a plugin has many. */
+function placed({ sessionKey, agentId, runId, callId }: DispatchPlace): DispatchPlace {
+  return { sessionKey, agentId, runId, callId };
+}
