@@ -50,7 +50,29 @@ const asked = {
   at,
 };
 
+/** A value of an extension. */
+const kept = (name: string, pluginId = plugin) => ({ pluginId, name });
+const odd = 'n\u0000 \ud800 wörld';
+
 export const pluginScript: readonly Step[] = [
+  ['read', 'extensionValues.get', kept('a')],
+  ['write', 'extensionValues.put', { ...kept('a/2'), value: { n: [1, null] }, at }],
+  ['write', 'extensionValues.put', { ...kept('a/1'), value: null, at, lane: 'mine' }],
+  ['write', 'extensionValues.put', { ...kept(odd), value: odd, at }],
+  ['write', 'extensionValues.put', { ...kept('x'.repeat(257)), value: 1, at }],
+  ['write', 'extensionValues.put', { ...kept('large'), value: 'x'.repeat(262_144), at }],
+  ['write', 'extensionValues.put', { ...kept('a', 'other'), value: 'of another', at }],
+  ['read', 'extensionValues.get', kept(odd)],
+  ['read', 'extensionValues.list', { pluginId: plugin }],
+  ['read', 'extensionValues.list', { pluginId: plugin, prefix: 'a/' }],
+  ['read', 'extensionValues.list', { pluginId: plugin, prefix: 'n\u0000 \ud800' }],
+  ['write', 'extensionValues.swap', { ...kept('a/2'), expected: null, value: 1, at }],
+  ['write', 'extensionValues.swap', { ...kept('a/2'), expected: { n: [1, null] }, value: { b: 1, a: 2 }, at }],
+  ['write', 'extensionValues.swap', { ...kept('a/2'), expected: { a: 2, b: 1 }, value: null, at }],
+  ['write', 'extensionValues.swap', { ...kept('a/1'), expected: null, value: 'x'.repeat(262_144), at }],
+  ['write', 'extensionValues.remove', kept('a/1')],
+  ['write', 'extensionValues.remove', kept('a/1')],
+  ['read', 'extensionValues.list', { pluginId: plugin }],
   ['write', 'pluginState.put', { ...state, value: { on: true }, at }],
   ['write', 'injections.enqueue', queued('too-soon')],
   ['write', 'sessions.create', { key, fields: {}, at }],

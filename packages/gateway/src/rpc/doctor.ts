@@ -4,6 +4,7 @@ import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Finding, limits, visible } from '@tenon/protocol';
+import { limits as sepLimits } from '@tenon/protocol/sep/wire';
 import { homeFiles, keptCopies, LOG_FOLDER } from '../home.ts';
 import type { PluginHost } from '../host/plugin-host.ts';
 import type { LogBook } from '../kernel/log.ts';
@@ -237,6 +238,8 @@ function retentionOf(tables: Readonly<Record<string, number>>): string[] {
     injections: `${limits.pluginInjections.value} that wait per session and plugin, told ones with their run`,
     plugin_grants: `${limits.pluginGrants.value} per plugin, until revoked`,
     plugin_settings: 'one row per plugin, until it is removed',
+    extension_values: `${sepLimits.kvKeys.value} keys and ${sepLimits.kvTotalBytes.value} bytes per extension, until it is removed`,
+    extension_use: 'one row per extension, until it is removed',
     answers: hours(limits.answerRetentionMs.value),
     tokens: `${limits.maxTokens.value} live ones, ended ones for ${hours(limits.credentialRetentionMs.value)}`,
     devices: `${limits.maxDevices.value} paired ones, revoked ones for ${hours(limits.credentialRetentionMs.value)}`,

@@ -34,6 +34,8 @@ const pagedBy: Readonly<Record<(typeof storedTables)[number], readonly string[]>
   injections: ['ord'],
   plugin_grants: ['plugin_id', 'grant_name'],
   plugin_settings: ['plugin_id'],
+  extension_values: ['plugin_id', 'name'],
+  extension_use: ['plugin_id'],
   jobs: ['ord'],
   occurrences: ['ord'],
   attachments: ['ord'],

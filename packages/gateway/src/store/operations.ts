@@ -63,6 +63,7 @@ import { appendEntry, moveLeaf } from './entries.ts';
 import { forkSession, importEntries } from './entry-copies.ts';
 import { exportEntries, getEntry, lastAnswerOf, readPath, readTree } from './entry-reads.ts';
 import { countInjections, enqueueInjection, injectionsOfRun, listInjections, removeInjections } from './injections.ts';
+import { getValue, listNames, putValue, removeValue, swapValue } from './extension-values.ts';
 import { continueRun, endAndWake, handleAndWake, listWaiting, wakeSession } from './continuations.ts';
 import { removeJob, removeJobsOf } from './job-removal.ts';
 import { addJob, getJob, listJobs, listOccurrences, pauseJob, resumeJob, updateJob } from './jobs.ts';
@@ -118,6 +119,9 @@ export const writes = {
   'pluginState.put': putState,
   'pluginState.remove': removeState,
   'pluginState.commit': commitState,
+  'extensionValues.put': putValue,
+  'extensionValues.remove': removeValue,
+  'extensionValues.swap': swapValue,
   'injections.enqueue': enqueueInjection,
   'injections.remove': removeInjections,
   'jobs.add': addJob,
@@ -193,6 +197,8 @@ export const reads = {
   'pluginState.ofSession': statesOfSession,
   'pluginState.snapshot': snapshotOf,
   'pluginState.list': listStates,
+  'extensionValues.get': getValue,
+  'extensionValues.list': listNames,
   'injections.list': listInjections,
   'injections.counts': countInjections,
   'injections.ofRun': injectionsOfRun,
@@ -245,6 +251,7 @@ export const makesRoom: ReadonlySet<WriteName> = new Set<WriteName>([
   'runs.cancelQueued',
   'runs.cancelQueuedOf',
   'pluginState.remove',
+  'extensionValues.remove',
   'injections.remove',
   'jobs.pause',
   'jobs.remove',
@@ -288,8 +295,8 @@ export function operationOf(request: WriteRequest, dialect: Dialect): Operation<
 
 /** What must happen in the order it was asked for: operations of one lane never overtake each other. */
 export function laneOf(args: unknown): string | undefined {
-  const key = (args as { key?: unknown }).key;
-  return typeof key === 'string' ? key : undefined;
+  const { key, lane = key } = args as { key?: unknown; lane?: unknown };
+  return typeof lane === 'string' ? lane : undefined;
 }
 
 // biome-ignore lint/correctness/useYield: an operation that asks the store nothing is still one

@@ -147,8 +147,8 @@ export function* listSettings(_: object): Operation<{ settings: PluginSettings[]
 }
 
 /**
- * Removes what a plugin has in sessions, its state and what it has queued, and what the operator has decided about it. With
- * `keepDecisions`, only the first. `more`: the caller asks again, so that no commit is long.
+ * Removes what a plugin has in sessions, its state and what it has queued; then what the operator has decided about it, and the
+ * values that it keeps for itself. With `keepDecisions`, only the first. `more`: the caller asks again, so that no commit is long.
  */
 export function* forgetPlugin(
   args: { pluginId: string; keepDecisions?: boolean; by: string; at: number },
@@ -179,6 +179,10 @@ export function* forgetPlugin(
   if (!args.keepDecisions) {
     details.decisions += yield* change(sql`delete from plugin_grants where plugin_id = ${pluginId}`);
     details.decisions += yield* change(sql`delete from plugin_settings where plugin_id = ${pluginId}`);
+    // After its settings, which whoever writes a value looks at first.
+    yield* change(sql`delete from extension_use where plugin_id = ${pluginId}`);
+    const values = yield* change(sql`delete from extension_values where plugin_id = ${pluginId}`);
+    if (values > 0) Object.assign(details, { values });
   }
   if (Object.values(details).some((removed) => removed > 0))
     yield* appendAudit({ actor: by, action: 'plugins.forget', target: pluginId, details, at }, dialect);
