@@ -25,7 +25,7 @@ import type { PluginScope } from './plugin-scope.ts';
 import { createPluginTrust } from './plugin-trust.ts';
 import { createBlocks } from './plugin-blocks.ts';
 import { createRunContexts } from './run-context.ts';
-import { openExtensions } from './sep/open-extensions.ts';
+import { extensionsWhenThere } from './sep/extensions.ts';
 import { createSessionEnds } from './session-ends.ts';
 import { watchSlowness } from './slow-breaker.ts';
 import { runStartupChecks } from './startup-checks.ts';
@@ -66,7 +66,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
   if (!safe) blocks.watchdog?.boot();
   const extensions =
     options.extensions &&
-    openExtensions({
+    extensionsWhenThere({
       ...options,
       ...options.extensions,
       workspace: options.workspaceOf(DEFAULT_SESSION) ?? options.home,

@@ -33,6 +33,8 @@ export interface ExtensionOptions {
 }
 
 export interface ExtensionDeps extends ExtensionOptions {
+  /** The folder whose folders are extensions. */
+  readonly place: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -52,7 +54,6 @@ export interface Extensions {
   close(): Promise<void>;
 }
 
-const EXTENSIONS_FOLDER = 'extensions';
 const COPIES_FOLDER = 'extension-copies';
 const ANNOUNCE_MS = 1_000;
 const BUS_EVENT = 'bus/event' satisfies SepEventName;
@@ -79,7 +80,7 @@ export function openExtensions(deps: ExtensionDeps): Extensions {
 
   return {
     async find() {
-      const { found, rejected } = await findExtensions(join(deps.home, EXTENSIONS_FOLDER), deps.uid);
+      const { found, rejected } = await findExtensions(deps.place, deps.uid);
       return {
         found: found.map((each): Found => {
           const { name } = each.manifest;

@@ -1,0 +1,31 @@
+// The extensions of a gateway, for whoever has some: what they need (the schemas of their protocol above all) is loaded when there is
+// something in one of their places, because most gateways start without.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ExtensionDeps, Extensions } from './open-extensions.ts';
+
+export function extensionsWhenThere(deps: Omit<ExtensionDeps, 'place'>): Extensions {
+  const place = join(deps.home, 'extensions');
+  let opened: Promise<Extensions> | undefined;
+
+  async function open(): Promise<Extensions> {
+    const { openExtensions } = await import('./open-extensions.ts');
+    return openExtensions({ ...deps, place });
+  }
+
+  return {
+    async find() {
+      if (!opened && !(await isAny([place]))) return { found: [], rejected: [] };
+      opened ??= open();
+      return (await opened).find();
+    },
+    async close() {
+      await (await opened)?.close();
+    },
+  };
+}
+
+async function isAny(places: readonly string[]): Promise<boolean> {
+  for (const place of places) if ((await readdir(place).catch(() => [])).length > 0) return true;
+  return false;
+}
