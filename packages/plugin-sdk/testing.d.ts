@@ -287,6 +287,18 @@ interface Contributions {
     match?: 'exact' | 'prefix';
     scope?: string;
   };
+  /** Serves models that agents can use, called `<plugin>/<model>`, or `<plugin>.<name>/<model>` where its name is another one. */
+  modelProvider: {
+    name: ItemName;
+    label?: string;
+    models: {
+      id: ModelId;
+      name?: string;
+      contextWindow?: number;
+      images?: boolean;
+      thinking?: boolean;
+    }[];
+  };
   /** Runs in the background while the plugin is loaded. */
   service: {
     id: ItemName;
@@ -491,6 +503,8 @@ type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string
 
 type Message = UserMessage | AssistantMessage | ToolResultMessage;
 
+type ModelId = string;
+
 type OwnerId = string;
 
 type PermissionMode = 'ask' | 'accept-edits' | 'deny' | 'bypass';
@@ -584,7 +598,7 @@ type Session = {
   label: string | null;
   pinned: boolean;
   archived: boolean;
-  model: string | null;
+  model: ModelId | null;
   thinking: ThinkingLevel | null;
   permissions: PermissionMode | null;
   queue: QueueMode | null;

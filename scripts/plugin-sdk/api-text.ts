@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { modelFailures } from '@tenon/protocol';
 import {
   createContributionDocument,
   createDocument,
@@ -24,6 +25,9 @@ const COMPILER = [
 const byHand: Readonly<Record<string, string>> = {
   JsonValue: 'type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };',
   JsonObject: 'type JsonObject = Record<string, JsonValue>;',
+  ModelFailureKind: `type ModelFailureKind = ${Object.keys(modelFailures)
+    .map((kind) => `'${kind}'`)
+    .join(' | ')};`,
 };
 
 /** The names of the protocol that are made of a whole table, and the tables that they need. */

@@ -47,6 +47,7 @@ const samples: Readonly<Record<ContributionKind, (api: RegisterApi) => void>> = 
   interactiveHandler: (api) => api.registerInteractiveHandler({ channel: '*', namespace: 'thing', handler: () => undefined }),
   channel: (api) => api.registerChannel({ id: 'thing', label: 'Thing', send: () => ({ id: 'x' }) }),
   httpRoute: (api) => api.registerHttpRoute({ path: '/thing', auth: 'plugin', handler: () => ({ status: 200 }) }),
+  modelProvider: (api) => api.registerModelProvider({ name: 'thing', models: [{ id: 'm' }], complete: () => ({}) }),
   service: (api) => api.registerService({ id: 'thing', start: () => {} }),
   startupCheck: (api) => api.registerStartupCheck({ id: 'thing', check: () => ({ ok: true, message: '' }) }),
 };

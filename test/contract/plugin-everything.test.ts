@@ -209,6 +209,17 @@ const uses: Readonly<Record<ContributionKind, () => Promise<void>>> = {
     assert.deepEqual([kept.status, await kept.text()], [200, 'operator.read']);
     assert.equal((await fetch(`${world.gateway.url}/plugins/second/hook`)).status, 404);
   },
+  async modelProvider() {
+    const { models } = await ask('models.list');
+    const { usable, provider } = models.find(({ id }: { id: string }) => id === 'everything/echo');
+    assert.deepEqual([usable, provider], [true, 'everything']);
+    const sessionKey = await newSession();
+    const { end, text } = await world.say('Hello', { sessionKey, model: 'everything/echo' });
+    assert.deepEqual([end.kind, text], ['completed', 'You said: Hello']);
+    const last = (await world.history(sessionKey)).at(-1);
+    assert.ok(last?.type === 'message' && last.message.role === 'assistant');
+    assert.deepEqual([last.message.model, last.message.usage.output], ['everything/echo', 3]);
+  },
   async service() {
     const { plugin } = await ask('plugins.get', { id: 'everything' });
     assert.deepEqual(plugin.services, [{ id: 'pulse', state: 'running' }]);

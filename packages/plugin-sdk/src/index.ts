@@ -73,5 +73,14 @@ export type { FlatRegistrations, FlatRuntime } from './flat.ts';
 export type { HttpRoute, HttpRouteAnswer, HttpRouteRequest } from './http-route.ts';
 export type { ButtonPress, InteractiveHandler } from './interactive-handler.ts';
 export type { ScheduledTurn, ScheduleOutcome, UnscheduleOutcome } from './later.ts';
+export type {
+  ModelAnswer,
+  ModelCredentials,
+  ModelFailed,
+  ModelPiece,
+  ModelProvider,
+  ModelProviderCall,
+  ModelProviderRequest,
+} from './model-provider.ts';
 export type { Registrations } from './registrations.ts';
 export type { CallContext, CleanupReason, Logger, Refused } from './values.ts';

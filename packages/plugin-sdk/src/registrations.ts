@@ -23,6 +23,7 @@ import type { Channel } from './deliveries.ts';
 import type { ScheduledTurnHandler } from './due-turn.ts';
 import type { HttpRoute } from './http-route.ts';
 import type { InteractiveHandler } from './interactive-handler.ts';
+import type { ModelProvider } from './model-provider.ts';
 
 export interface Registrations {
   on<Name extends HookName>(name: Name, handler: HookHandler<Name>, options?: HookOptions): void;
@@ -40,6 +41,7 @@ export interface Registrations {
   registerChannel(channel: Channel): void;
   registerScheduledTurnHandler(handler: ScheduledTurnHandler): void;
   registerHttpRoute(route: HttpRoute): void;
+  registerModelProvider(provider: ModelProvider): void;
   registerStartupCheck(check: StartupCheck): void;
   readonly session: {
     readonly state: { registerSessionExtension(extension: SessionExtension): void };

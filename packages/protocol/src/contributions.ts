@@ -38,6 +38,12 @@ export const DEFAULT_CHANNEL = 'webchat';
 
 const ButtonNamespace = Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$', description: 'up to 64 letters, digits, ., _ and -' });
 
+/** What follows the name of the provider in the id of a model. */
+const ModelTail = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}$',
+  description: 'up to 128 letters, digits, ., :, /, @, _ and -, the first a letter or digit',
+});
+
 /** What every provider of models takes: one name that it refuses would end every turn of the agent. */
 const ToolItemName = Type.String({
   pattern: '^(?!(?:constructor|prototype)$)[A-Za-z][A-Za-z0-9_-]{0,63}$',
@@ -374,6 +380,34 @@ export const contributions = {
     key: 'path',
     unique: 'plugin',
     grant: 'http.routes',
+  },
+  modelProvider: {
+    summary: 'Serves models that agents can use, called `<plugin>/<model>`, or `<plugin>.<name>/<model>` where its name is another one.',
+    schema: Type.Object(
+      {
+        name: ItemName,
+        label: Type.Optional(DisplayText),
+        models: Type.Array(
+          Type.Object(
+            {
+              id: ModelTail,
+              name: Type.Optional(DisplayText),
+              /** Tokens; without it, 32768. */
+              contextWindow: Type.Optional(Type.Integer({ minimum: 1024, maximum: 100_000_000 })),
+              /** Whether it can see images; what it cannot see it is told in words. */
+              images: Type.Optional(Type.Boolean()),
+              thinking: Type.Optional(Type.Boolean()),
+            },
+            closed,
+          ),
+          { minItems: 1, maxItems: 256 },
+        ),
+      },
+      closed,
+    ),
+    key: 'name',
+    unique: 'plugin',
+    grant: 'models.serve',
   },
   service: {
     summary: 'Runs in the background while the plugin is loaded.',

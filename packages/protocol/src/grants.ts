@@ -34,6 +34,7 @@ export const grants = {
   'http.routes': { summary: 'Answer web requests under its own path.', wide: true },
   'gateway.methods': { summary: 'Add methods of its own to the gateway.' },
   'extension.use': { summary: 'Use something that only extensions have.', of: 'capability' },
+  'models.serve': { summary: 'Serve models: read all that they are told, and answer for them.', wide: true },
   'services.run': { summary: 'Do something in the background.' },
   'secrets.use': { summary: 'Use a secret by its name.', of: 'secret', wide: true },
 } as const satisfies Record<string, GrantSpec>;

@@ -116,7 +116,20 @@ export { Device, PairingRequest, Token } from './methods/access.ts';
 export { ActionAnswer, UiDescriptor } from './methods/plugins.ts';
 export type { MethodSpec } from './methods/row.ts';
 export { AuditRecord, Finding, LogLevel, LogRecord, logLevels, type ConfigResult } from './methods/system.ts';
-export { AgentConfig, AgentInfo, DEMO_MODEL_ID, ModelConfig, ModelInfo, modelProviders, type ModelProvider } from './model.ts';
+export {
+  AgentConfig,
+  AgentInfo,
+  DEMO_MODEL_ID,
+  ModelConfig,
+  type ModelFailureKind,
+  modelFailures,
+  ModelId,
+  ModelInfo,
+  modelProviders,
+  type ModelProvider,
+  pluginModelId,
+  pluginProviderId,
+} from './model.ts';
 export { DEFAULT_AGENT_ID, OwnerId, RESERVED_KEYS, SessionKey } from './names.ts';
 export {
   PendingInjection,

@@ -17,6 +17,32 @@ export const DEMO_MODEL_ID = 'demo';
 export const modelProviders = ['openai', 'anthropic', 'google', 'openai-compatible'] as const;
 export type ModelProvider = (typeof modelProviders)[number];
 
+/** Why a model did not answer. `passing`: another attempt, or another model, may do better. */
+export const modelFailures = {
+  unknown_model: { summary: 'There is no such model.', passing: false },
+  missing_key: { summary: 'What it needs to be asked is missing.', passing: false },
+  unauthorized: { summary: 'The provider refuses the key or the sign-in.', passing: false },
+  rate_limited: { summary: 'The provider asks for fewer requests.', passing: true },
+  overloaded: { summary: 'The provider is overloaded or broken.', passing: true },
+  unreachable: { summary: 'The provider cannot be reached.', passing: true },
+  timeout: { summary: 'The answer did not come in time.', passing: true },
+  context_overflow: { summary: 'The conversation is longer than the model can read.', passing: false },
+  invalid_request: { summary: 'The request itself is refused; no other model is asked.', passing: false },
+  bad_output: { summary: 'The answer broke off or cannot be read.', passing: true },
+  aborted: { summary: 'Somebody stopped it.', passing: false },
+} as const satisfies Record<string, { readonly summary: string; readonly passing: boolean }>;
+export type ModelFailureKind = keyof typeof modelFailures;
+
+/** What agents know a provider of a plugin by: the plugin's own name, or that and the name of the provider. */
+export function pluginProviderId(plugin: string, provider: string): string {
+  return provider === plugin ? plugin : `${plugin}.${provider}`;
+}
+
+/** What agents know a model of a plugin by. No other plugin can have it: there is no dot and no slash in the id of a plugin. */
+export function pluginModelId(plugin: string, provider: string, model: string): string {
+  return `${pluginProviderId(plugin, provider)}/${model}`;
+}
+
 const PricePerMillion = Type.Number({ minimum: 0, maximum: 1_000_000 });
 
 /** One `[[models]]` of tenon.toml. */

@@ -173,8 +173,8 @@ public struct AgentConfig: Codable, Hashable, Sendable {
     public let id: OwnerId
     public let name: String?
     public let workspace: String?
-    public let model: String?
-    public let fallbacks: [String]?
+    public let model: ModelId?
+    public let fallbacks: [ModelId]?
     public let thinking: ThinkingLevel?
     public let tools: [String]?
     public let prompt: String?
@@ -185,8 +185,8 @@ public struct AgentConfig: Codable, Hashable, Sendable {
         id: OwnerId,
         name: String? = nil,
         workspace: String? = nil,
-        model: String? = nil,
-        fallbacks: [String]? = nil,
+        model: ModelId? = nil,
+        fallbacks: [ModelId]? = nil,
         thinking: ThinkingLevel? = nil,
         tools: [String]? = nil,
         prompt: String? = nil,
@@ -210,8 +210,8 @@ public struct AgentInfo: Codable, Hashable, Sendable {
     public let id: OwnerId
     public let name: String
     public let workspace: String
-    public let model: String
-    public let fallbacks: [String]
+    public let model: ModelId
+    public let fallbacks: [ModelId]
     public let thinking: ThinkingLevel
     public let permissions: PermissionMode
     public let queue: QueueMode
@@ -221,8 +221,8 @@ public struct AgentInfo: Codable, Hashable, Sendable {
         id: OwnerId,
         name: String,
         workspace: String,
-        model: String,
-        fallbacks: [String],
+        model: ModelId,
+        fallbacks: [ModelId],
         thinking: ThinkingLevel,
         permissions: PermissionMode,
         queue: QueueMode,
@@ -2567,7 +2567,7 @@ public enum Message: Codable, Hashable, Sendable {
 }
 
 public struct ModelConfig: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: ModelId
     public let provider: ModelConfigProvider
     public let name: String?
     public let baseUrl: String?
@@ -2580,7 +2580,7 @@ public struct ModelConfig: Codable, Hashable, Sendable {
     public let prices: ModelConfigPrices?
 
     public init(
-        id: String,
+        id: ModelId,
         provider: ModelConfigProvider,
         name: String? = nil,
         baseUrl: String? = nil,
@@ -2665,8 +2665,10 @@ public struct ModelConfigPrices: Codable, Hashable, Sendable {
     }
 }
 
+public typealias ModelId = String
+
 public struct ModelInfo: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: ModelId
     public let provider: String
     public let name: String
     public let contextWindow: Int
@@ -2677,7 +2679,7 @@ public struct ModelInfo: Codable, Hashable, Sendable {
     public let isDefault: Bool
 
     public init(
-        id: String,
+        id: ModelId,
         provider: String,
         name: String,
         contextWindow: Int,
@@ -4715,7 +4717,7 @@ public struct Session: Codable, Hashable, Sendable {
     public let label: Nullable<String>
     public let pinned: Bool
     public let archived: Bool
-    public let model: Nullable<String>
+    public let model: Nullable<ModelId>
     public let thinking: Nullable<ThinkingLevel>
     public let permissions: Nullable<PermissionMode>
     public let queue: Nullable<QueueMode>
@@ -4736,7 +4738,7 @@ public struct Session: Codable, Hashable, Sendable {
         label: Nullable<String>,
         pinned: Bool,
         archived: Bool,
-        model: Nullable<String>,
+        model: Nullable<ModelId>,
         thinking: Nullable<ThinkingLevel>,
         permissions: Nullable<PermissionMode>,
         queue: Nullable<QueueMode>,
@@ -6713,7 +6715,7 @@ public struct SessionsCreateParams: Codable, Hashable, Sendable {
     public let label: Nullable<String>?
     public let pinned: Bool?
     public let archived: Bool?
-    public let model: Nullable<String>?
+    public let model: Nullable<ModelId>?
     public let thinking: Nullable<ThinkingLevel>?
     public let permissions: Nullable<PermissionMode>?
     public let queue: Nullable<QueueMode>?
@@ -6726,7 +6728,7 @@ public struct SessionsCreateParams: Codable, Hashable, Sendable {
         label: Nullable<String>? = nil,
         pinned: Bool? = nil,
         archived: Bool? = nil,
-        model: Nullable<String>? = nil,
+        model: Nullable<ModelId>? = nil,
         thinking: Nullable<ThinkingLevel>? = nil,
         permissions: Nullable<PermissionMode>? = nil,
         queue: Nullable<QueueMode>? = nil,
@@ -6763,7 +6765,7 @@ public struct SessionsPatchParams: Codable, Hashable, Sendable {
     public let label: Nullable<String>?
     public let pinned: Bool?
     public let archived: Bool?
-    public let model: Nullable<String>?
+    public let model: Nullable<ModelId>?
     public let thinking: Nullable<ThinkingLevel>?
     public let permissions: Nullable<PermissionMode>?
     public let queue: Nullable<QueueMode>?
@@ -6777,7 +6779,7 @@ public struct SessionsPatchParams: Codable, Hashable, Sendable {
         label: Nullable<String>? = nil,
         pinned: Bool? = nil,
         archived: Bool? = nil,
-        model: Nullable<String>? = nil,
+        model: Nullable<ModelId>? = nil,
         thinking: Nullable<ThinkingLevel>? = nil,
         permissions: Nullable<PermissionMode>? = nil,
         queue: Nullable<QueueMode>? = nil,
@@ -7242,7 +7244,7 @@ public struct ChatSendParams: Codable, Hashable, Sendable {
     public let message: String
     public let images: [ImageBlock]?
     public let attachments: [AttachmentHandle]?
-    public let model: String?
+    public let model: ModelId?
     public let thinking: ThinkingLevel?
     public let mode: QueueMode?
     public let override: Bool?
@@ -7253,7 +7255,7 @@ public struct ChatSendParams: Codable, Hashable, Sendable {
         message: String,
         images: [ImageBlock]? = nil,
         attachments: [AttachmentHandle]? = nil,
-        model: String? = nil,
+        model: ModelId? = nil,
         thinking: ThinkingLevel? = nil,
         mode: QueueMode? = nil,
         override: Bool? = nil,
@@ -7443,7 +7445,7 @@ public struct AgentParams: Codable, Hashable, Sendable {
     public let message: String
     public let images: [ImageBlock]?
     public let attachments: [AttachmentHandle]?
-    public let model: String?
+    public let model: ModelId?
     public let thinking: ThinkingLevel?
     public let mode: QueueMode?
     public let override: Bool?
@@ -7457,7 +7459,7 @@ public struct AgentParams: Codable, Hashable, Sendable {
         message: String,
         images: [ImageBlock]? = nil,
         attachments: [AttachmentHandle]? = nil,
-        model: String? = nil,
+        model: ModelId? = nil,
         thinking: ThinkingLevel? = nil,
         mode: QueueMode? = nil,
         override: Bool? = nil,
@@ -7616,11 +7618,11 @@ public struct ModelsListParams: Codable, Hashable, Sendable {
 
 public struct ModelsListResult: Codable, Hashable, Sendable {
     public let models: [ModelInfo]
-    public let fallbacks: [String]
+    public let fallbacks: [ModelId]
 
     public init(
         models: [ModelInfo],
-        fallbacks: [String]
+        fallbacks: [ModelId]
     ) {
         self.models = models
         self.fallbacks = fallbacks
@@ -7629,10 +7631,10 @@ public struct ModelsListResult: Codable, Hashable, Sendable {
 
 /// `models.probe`: Ask a model for one word, to see whether it answers.
 public struct ModelsProbeParams: Codable, Hashable, Sendable {
-    public let id: String
+    public let id: ModelId
 
     public init(
-        id: String
+        id: ModelId
     ) {
         self.id = id
     }

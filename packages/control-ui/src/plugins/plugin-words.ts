@@ -109,6 +109,7 @@ const kindWords: Readonly<Record<string, string>> = {
   schedulerJob: 'Job',
   gatewayMethod: 'Method',
   httpRoute: 'Web route',
+  modelProvider: 'Models',
   startupCheck: 'Check',
 };
 

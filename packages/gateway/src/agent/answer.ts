@@ -140,6 +140,7 @@ function watchCalls(turn: Turn, prompt: Prompt): { request: (model: Model) => Pr
       tools: prompt.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
       thinking,
       cacheKey: turn.session.sessionId,
+      about: { sessionKey: turn.session.key, agentId: turn.agent.id, runId: turn.run.runId },
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     };
   }

@@ -31,6 +31,7 @@ import { type Composer, createComposer } from './composer.ts';
 import { continueAgent } from './continue-agent.ts';
 import { createEventFollowers, type EventFollowers } from './follow-events.ts';
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts';
+import { withPluginModels } from './plugin-models.ts';
 import { injectorsOf, type PluginParts, pluginTools } from './plugin-tools.ts';
 import { askPerson } from './plugin-questions.ts';
 import { tellJobs } from './schedule-hooks.ts';
@@ -104,6 +105,7 @@ export interface AgentParts {
     | 'counts'
     | 'activity'
     | 'reservedTools'
+    | 'reservedModels'
     | 'continueAgent'
     | 'askPerson'
     | 'schedules'
@@ -177,17 +179,19 @@ export function openAgents(options: AgentOptions): AgentParts {
     sandboxed: (await sandbox()).kind !== 'none',
     unsandboxed: settings['exec.unsandboxed'],
   });
-  const models =
+  const idleTimeoutMs = settings['model.idleTimeoutMs'];
+  const ownModels =
     options.models ??
     createModels({
       configs: settings.models,
       defaultId: settings['model.default'],
       env: options.env,
       clock,
-      idleTimeoutMs: settings['model.idleTimeoutMs'],
+      idleTimeoutMs,
       readSecretFile: (file) => readKeyFile(file, home),
       demoFacts,
     });
+  const models = withPluginModels(ownModels, { plugins: () => plugins, clock, metrics, idleTimeoutMs });
   const agents = createAgentBook(settings, home, models.defaultId);
   const approvals = createApprovals({ store, clock, log });
   const turns = createTurnQueue({
@@ -308,6 +312,7 @@ export function openAgents(options: AgentOptions): AgentParts {
       counts,
       activity,
       reservedTools: ownTools.map(({ name }) => name),
+      reservedModels: ownModels.list().map(({ id }) => id),
       receive: (message, takeFiles) =>
         receiveMessage(message, takeFiles, { store, clock, files: options.files, agents, composer, turns, hooks }),
       press: (request) => pressInChannel(request, { store, clock, lanes, plugins, turns, wake }),

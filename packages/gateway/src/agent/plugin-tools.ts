@@ -21,7 +21,15 @@ export interface PluginParts {
   /** Grows with every load, unload and change of grants. */
   readonly generation: number;
   list(): readonly { readonly id: string }[];
-  get(plugin: string): { readonly name: string } | undefined;
+  get(plugin: string):
+    | {
+        readonly name: string;
+        readonly state?: string;
+        readonly reason?: string;
+        readonly enabled?: boolean;
+        readonly process?: { readonly state: string; readonly reason?: string };
+      }
+    | undefined;
   /** Whether the operator has granted it, now. */
   holds(plugin: string, grant: string): boolean;
   /** A plugin that is meant to guard this and is not loaded. */

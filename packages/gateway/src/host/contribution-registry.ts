@@ -11,7 +11,9 @@ import {
   explain,
   isCommandName,
   matcherFault,
+  ModelId,
   parseCommand,
+  pluginModelId,
   type RejectionCode,
   Session,
   scopeNames,
@@ -23,6 +25,7 @@ import type {
   HttpRoute,
   InteractiveHandler,
   Lifecycle,
+  ModelProvider,
   PluginCommand,
   PluginTool,
   ScheduledTurnHandler,
@@ -69,6 +72,7 @@ export interface Items {
   readonly interactiveHandler: InteractiveHandler;
   readonly channel: Channel;
   readonly httpRoute: HttpRoute;
+  readonly modelProvider: ModelProvider;
   readonly service: Service;
   readonly startupCheck: StartupCheck;
 }
@@ -119,7 +123,7 @@ export interface ContributionRegistry {
 
 export interface RegistryOptions {
   /** Names that the gateway itself has, or keeps, by kind. */
-  readonly reserved?: { readonly tool?: Iterable<string>; readonly command?: Iterable<string> };
+  readonly reserved?: { readonly tool?: Iterable<string>; readonly command?: Iterable<string>; readonly model?: Iterable<string> };
 }
 
 /** Handlers of each kind; those with a `?` may be left out. */
@@ -143,6 +147,7 @@ const handlersOf: Readonly<Record<ContributionKind, readonly string[]>> = {
   interactiveHandler: ['handler'],
   channel: ['send', 'edit?'],
   httpRoute: ['handler'],
+  modelProvider: ['complete', 'signIn?', 'renew?'],
   service: ['start', 'stop?'],
   startupCheck: ['check'],
 };
@@ -166,6 +171,7 @@ export function createContributionRegistry({ reserved = {} }: RegistryOptions = 
     tool: new Set([...(reserved.tool ?? [])].map(folded)),
     command: new Set([...RESERVED_COMMANDS, ...(reserved.command ?? [])].map(folded)),
   };
+  const keptModels = new Set(reserved.model);
   const absentees = new Map<string, ReadonlySet<string>>();
   let version = 0;
 
@@ -188,6 +194,7 @@ export function createContributionRegistry({ reserved = {} }: RegistryOptions = 
     if (absent) return absent;
     if (new Set(names.map(folded)).size < names.length) return { code: 'DUPLICATE', message: `"${key}" has one name twice` };
     if (kind === 'httpRoute') return routeClash(owner, item as HttpRoute);
+    if (kind === 'modelProvider') return modelClash(owner, item as ModelProvider);
     return kind === 'sessionExtension' ? slotClash(item as SessionExtension) : undefined;
   }
 
@@ -214,6 +221,17 @@ export function createContributionRegistry({ reserved = {} }: RegistryOptions = 
       return plugin === owner.plugin && one.auth !== route.auth && (isBelow(route.path, one) || isBelow(one.path, route));
     });
     return other && { code: 'DUPLICATE', message: `it overlaps with "${other.key}", which has another auth` };
+  }
+
+  /** What agents will know its models by. */
+  function modelClash({ plugin }: ItemOwner, { name, models }: ModelProvider): Omit<Rejection, 'ok' | 'key'> | undefined {
+    const ids = models.map(({ id }) => pluginModelId(plugin, name, id));
+    const unfit = ids.flatMap((id) => explain(ModelId, id, `"${id.slice(0, 160)}"`) ?? [])[0];
+    if (unfit !== undefined) return { code: 'INVALID', message: `the id of its model would not do: ${unfit}` };
+    const kept = ids.find((id) => keptModels.has(id));
+    if (kept !== undefined) return { code: 'RESERVED', message: `"${kept}" is the id of a model in the settings of the gateway` };
+    const twice = ids.find((id, index) => ids.indexOf(id) < index);
+    return twice === undefined ? undefined : { code: 'DUPLICATE', message: `it has the model "${twice}" twice` };
   }
 
   function remove(entry: Entry): boolean {

@@ -42,7 +42,7 @@ const GONE = 'it is switched on, and its folder is not there: put it back, or sw
 export async function openPlugins(options: PluginHostOptions): Promise<PluginHost> {
   const { store, clock, log, hookRegistry, caller, counts, safe = false } = options;
   const uid = 'uid' in options ? options.uid : process.getuid?.();
-  const registry = createContributionRegistry({ reserved: { tool: options.reservedTools ?? [] } });
+  const registry = createContributionRegistry({ reserved: { tool: options.reservedTools ?? [], model: options.reservedModels ?? [] } });
   const runContexts = createRunContexts(clock);
   const ownStates = createOwnStates(store, registry);
   const lanes = createLanes();

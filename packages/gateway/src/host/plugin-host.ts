@@ -147,6 +147,8 @@ export interface PluginHostOptions {
   readonly activity?: PluginActivity;
   /** Tools of the gateway itself. */
   readonly reservedTools?: Iterable<string>;
+  /** Ids of models that the settings name. */
+  readonly reservedModels?: Iterable<string>;
   readonly publish: {
     readonly changed: (payload: EventPayload<'plugins.changed'>) => void;
     /** In streams of the plugin's own. */

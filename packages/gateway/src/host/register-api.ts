@@ -53,6 +53,7 @@ export const registerMethods = {
   registerInteractiveHandler: 'interactiveHandler',
   registerChannel: 'channel',
   registerHttpRoute: 'httpRoute',
+  registerModelProvider: 'modelProvider',
   registerStartupCheck: 'startupCheck',
 } as const satisfies Partial<Record<keyof RegisterApi, ContributionKind>>;
 

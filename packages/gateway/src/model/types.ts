@@ -1,6 +1,13 @@
 // What the agent sees of a model. One interface and one stream for every provider; a failure is the last value of the
 // stream, never a throw.
-import type { AssistantMessage, Message, ModelInfo, ThinkingLevel } from '@tenon/protocol';
+import {
+  type AssistantMessage,
+  type Message,
+  type ModelFailureKind,
+  modelFailures,
+  type ModelInfo,
+  type ThinkingLevel,
+} from '@tenon/protocol';
 
 export interface ToolDeclaration {
   readonly name: string;
@@ -18,20 +25,11 @@ export interface ModelRequest {
   readonly maxOutputTokens?: number;
   /** Of the session: providers use it to find their cache. */
   readonly cacheKey?: string;
+  /** Whose turn it is for; without it, it is for none. */
+  readonly about?: { readonly sessionKey: string; readonly agentId: string; readonly runId: string };
 }
 
-export type FailureKind =
-  | 'unknown_model'
-  | 'missing_key'
-  | 'unauthorized'
-  | 'rate_limited'
-  | 'overloaded'
-  | 'unreachable'
-  | 'timeout'
-  | 'context_overflow'
-  | 'invalid_request'
-  | 'bad_output'
-  | 'aborted';
+export type FailureKind = ModelFailureKind;
 
 export interface ModelFailure {
   readonly kind: FailureKind;
@@ -41,13 +39,9 @@ export interface ModelFailure {
 }
 
 /** Failures that another attempt, or another model, may not have. */
-export const passingFailures: ReadonlySet<FailureKind> = new Set<FailureKind>([
-  'rate_limited',
-  'overloaded',
-  'unreachable',
-  'timeout',
-  'bad_output',
-]);
+export const passingFailures: ReadonlySet<FailureKind> = new Set(
+  (Object.keys(modelFailures) as FailureKind[]).filter((kind) => modelFailures[kind].passing),
+);
 
 export type ModelEvent =
   | { readonly type: 'text'; readonly delta: string }

@@ -24,7 +24,7 @@ export const groups = {
   kv: { summary: 'Keep values of its own.', grants: [] },
   bus: { summary: 'Tell other extensions something.', grants: [] },
   session: { summary: 'Write into the sessions that it is called in.', grants: [], wide: true },
-  providers: { summary: 'Serve models: read all that they are told, and answer for them.', grants: [], wide: true },
+  providers: { summary: 'Serve models: read all that they are told, and answer for them.', grants: ['models.serve'], wide: true },
   tool_facts: { summary: 'Say of its tools what they can do and how they are called in lists.', grants: [], beyond: true },
   state: { summary: 'Keep state of its own in each session.', grants: [], beyond: true },
   actions: { summary: 'Do what buttons and programs ask for in a session.', grants: [], beyond: true },
