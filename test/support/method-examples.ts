@@ -78,6 +78,7 @@ export const examples: Examples = {
   'device.revoke': async (world) => ({ id: await newDevice(world) }),
   'plugins.list': () => ({}),
   'plugins.get': () => ({ id: 'everything' }),
+  'plugins.changes': () => ({ id: 'everything' }),
   'plugins.enable': async (world) => ({ id: 'everything', ...(world.next() % 2 === 0 ? {} : { grants: ['gateway.methods'] }) }),
   'plugins.disable': ({ next }) => ({ id: next() % 2 === 0 ? 'everything' : 'second' }),
   'plugins.reload': ({ next }) => (next() % 2 === 0 ? {} : { id: 'everything' }),

@@ -34,6 +34,17 @@ export function answered(runId: string, text = 'done'): WriteArgs<'runs.append'>
 
 const state = { ...ofPlugin, namespace: 'mode' };
 const granted = { pluginId: plugin, grant: 'tools.register', treeHash: 'hash-1', by: 'token:admin', at };
+const accepted = {
+  pluginId: plugin,
+  grants: ['plugin.load', 'tools.register'],
+  treeHash: 'hash-3',
+  files: '[["main.mjs","644","x"]]',
+  asked: ['tools.register'],
+  acceptsTools: true,
+  by: 'token:admin',
+  at,
+};
+const says = (description: string) => ({ digest: description, description, parameters: '{}', risk: 'network' });
 
 const wishes = (runId: string) => ({ runId, pluginId: plugin, pluginName: 'Plan' });
 const acted = { ...ofPlugin, drafts: [note('a plugin says')], at };
@@ -197,6 +208,25 @@ export const pluginScript: readonly Step[] = [
   ['write', 'plugins.setEnabled', { pluginId: 'other', enabled: false, by: 'token:admin', at }],
   ['write', 'plugins.setConfig', { pluginId: plugin, config: null, by: 'token:admin', at }],
   ['read', 'plugins.settings', {}],
+  ['read', 'plugins.consent', { pluginId: plugin }],
+  ['write', 'plugins.accept', accepted],
+  ['write', 'plugins.accept', { ...accepted, files: 'x'.repeat(4_194_305) }],
+  ['write', 'plugins.recordTools', { pluginId: plugin, treeHash: 'hash-2', asked: [], tools: { plan: says('Plans.') }, at }],
+  ['write', 'plugins.recordTools', { pluginId: plugin, treeHash: 'hash-3', asked: [], tools: { plan: says('Plans.') }, at }],
+  [
+    'write',
+    'plugins.recordTools',
+    { pluginId: plugin, treeHash: 'hash-3', asked: [], tools: { plan: says('x'), more: says('More.') }, at },
+  ],
+  ['write', 'plugins.recordTools', { pluginId: 'old', treeHash: 'h', asked: ['tools.register'], tools: { a: says('A.') }, at }],
+  ['write', 'plugins.holdTools', { pluginId: plugin, treeHash: 'hash-3', pending: { plan: says('Plans, and pays.') }, at }],
+  ['read', 'plugins.consent', { pluginId: plugin, files: true }],
+  ['write', 'plugins.accept', { ...accepted, acceptsTools: false, at: at + 1 }],
+  ['read', 'plugins.consent', { pluginId: plugin }],
+  ['write', 'plugins.accept', { ...accepted, at: at + 2 }],
+  ['read', 'plugins.consent', { pluginId: plugin }],
+  ['write', 'plugins.accept', { ...accepted, treeHash: 'hash-4', at: at + 3 }],
+  ['read', 'plugins.consent', { pluginId: plugin, files: true }],
   ['write', 'sessions.fork', { key, newKey: 'agent:main:fork', at }],
   ['read', 'pluginState.ofSession', { key: 'agent:main:fork' }],
   ['write', 'plugins.keepNames', { pluginId: plugin, names: ['tool plan', 'command plan'] }],

@@ -14,7 +14,7 @@ export const pluginStates = {
   starting: 'It is an extension, and its process is being started.',
   loaded: 'It is at work.',
   failed: 'It could not be loaded.',
-  changed: 'Its files are not those that the operator has trusted.',
+  changed: 'Its files, or what its tools say, are not what the operator has accepted.',
   rejected: 'Its folder or its manifest cannot be used.',
 } as const;
 

@@ -8394,7 +8394,209 @@ public struct PluginsGetResult: Codable, Hashable, Sendable {
     }
 }
 
-/// `plugins.enable`: Trust the files of a plugin as they are now, grant what its manifest asks for, or only `grants`, and load it. With `treeHash`, only if the files are still those that `plugins.get` gave it for.
+/// `plugins.changes`: What has changed about a plugin since its files were trusted: files, the grants that it asks for, and what its tools say. Of one that was never trusted, all of it is new.
+public struct PluginsChangesParams: Codable, Hashable, Sendable {
+    public let id: OwnerId
+
+    public init(
+        id: OwnerId
+    ) {
+        self.id = id
+    }
+}
+
+public struct PluginsChangesResult: Codable, Hashable, Sendable {
+    public let treeHash: String?
+    public let trustedHash: String?
+    public let acceptedAt: Int?
+    public let acceptedBy: String?
+    public let files: [PluginsChangesResultFilesItem]
+    public let moreFiles: Int?
+    public let filesUnknown: Bool?
+    public let grants: PluginsChangesResultGrants
+    public let tools: [PluginsChangesResultToolsItem]
+
+    public init(
+        treeHash: String? = nil,
+        trustedHash: String? = nil,
+        acceptedAt: Int? = nil,
+        acceptedBy: String? = nil,
+        files: [PluginsChangesResultFilesItem],
+        moreFiles: Int? = nil,
+        filesUnknown: Bool? = nil,
+        grants: PluginsChangesResultGrants,
+        tools: [PluginsChangesResultToolsItem]
+    ) {
+        self.treeHash = treeHash
+        self.trustedHash = trustedHash
+        self.acceptedAt = acceptedAt
+        self.acceptedBy = acceptedBy
+        self.files = files
+        self.moreFiles = moreFiles
+        self.filesUnknown = filesUnknown
+        self.grants = grants
+        self.tools = tools
+    }
+}
+
+public struct PluginsChangesResultFilesItem: Codable, Hashable, Sendable {
+    public let path: String
+    public let change: PluginsChangesResultFilesItemChange
+
+    public init(
+        path: String,
+        change: PluginsChangesResultFilesItemChange
+    ) {
+        self.path = path
+        self.change = change
+    }
+}
+
+public enum PluginsChangesResultFilesItemChange: RawRepresentable, Codable, Hashable, Sendable {
+    case added
+    case changed
+    case removed
+    case mode
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [PluginsChangesResultFilesItemChange] = [.added, .changed, .removed, .mode]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "added": self = .added
+        case "changed": self = .changed
+        case "removed": self = .removed
+        case "mode": self = .mode
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .added: return "added"
+        case .changed: return "changed"
+        case .removed: return "removed"
+        case .mode: return "mode"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct PluginsChangesResultGrants: Codable, Hashable, Sendable {
+    public let added: [Grant]
+    public let removed: [Grant]
+
+    public init(
+        added: [Grant],
+        removed: [Grant]
+    ) {
+        self.added = added
+        self.removed = removed
+    }
+}
+
+public struct PluginsChangesResultToolsItem: Codable, Hashable, Sendable {
+    public let name: String
+    public let change: PluginsChangesResultToolsItemChange
+    public let before: PluginsChangesResultToolsItemBefore?
+    public let after: PluginsChangesResultToolsItemAfter?
+
+    public init(
+        name: String,
+        change: PluginsChangesResultToolsItemChange,
+        before: PluginsChangesResultToolsItemBefore? = nil,
+        after: PluginsChangesResultToolsItemAfter? = nil
+    ) {
+        self.name = name
+        self.change = change
+        self.before = before
+        self.after = after
+    }
+}
+
+public enum PluginsChangesResultToolsItemChange: RawRepresentable, Codable, Hashable, Sendable {
+    case added
+    case changed
+    case removed
+    case same
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [PluginsChangesResultToolsItemChange] = [.added, .changed, .removed, .same]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "added": self = .added
+        case "changed": self = .changed
+        case "removed": self = .removed
+        case "same": self = .same
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .added: return "added"
+        case .changed: return "changed"
+        case .removed: return "removed"
+        case .same: return "same"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct PluginsChangesResultToolsItemBefore: Codable, Hashable, Sendable {
+    public let description: String
+    public let parameters: String
+    public let risk: String
+
+    public init(
+        description: String,
+        parameters: String,
+        risk: String
+    ) {
+        self.description = description
+        self.parameters = parameters
+        self.risk = risk
+    }
+}
+
+public struct PluginsChangesResultToolsItemAfter: Codable, Hashable, Sendable {
+    public let description: String
+    public let parameters: String
+    public let risk: String
+
+    public init(
+        description: String,
+        parameters: String,
+        risk: String
+    ) {
+        self.description = description
+        self.parameters = parameters
+        self.risk = risk
+    }
+}
+
+/// `plugins.enable`: Trust the files of a plugin as they are now and what its tools say, grant what its manifest asks for, or only `grants`, and load it. With `treeHash`, only if the files are still those that `plugins.get` gave it for.
 public struct PluginsEnableParams: Codable, Hashable, Sendable {
     public let id: OwnerId
     public let grants: [Grant]?
@@ -10757,7 +10959,13 @@ public enum GatewayMethods {
         public typealias Result = PluginsGetResult
         public static let name = "plugins.get"
     }
-    /// Trust the files of a plugin as they are now, grant what its manifest asks for, or only `grants`, and load it. With `treeHash`, only if the files are still those that `plugins.get` gave it for.
+    /// What has changed about a plugin since its files were trusted: files, the grants that it asks for, and what its tools say. Of one that was never trusted, all of it is new.
+    public enum PluginsChanges: GatewayMethod {
+        public typealias Params = PluginsChangesParams
+        public typealias Result = PluginsChangesResult
+        public static let name = "plugins.changes"
+    }
+    /// Trust the files of a plugin as they are now and what its tools say, grant what its manifest asks for, or only `grants`, and load it. With `treeHash`, only if the files are still those that `plugins.get` gave it for.
     public enum PluginsEnable: GatewayMethod {
         public typealias Params = PluginsEnableParams
         public typealias Result = PluginsEnableResult

@@ -19,6 +19,7 @@ import type { PluginHost, PluginHostOptions, PluginInfo } from './plugin-host.ts
 import { findMissingGuards, isGuard, type MissingGuard } from './plugin-guards.ts';
 import { createPluginHolds } from './plugin-holds.ts';
 import { createPluginIncidents } from './plugin-incidents.ts';
+import { changesOf } from './plugin-changes.ts';
 import { createCleanUp } from './plugin-cleanup.ts';
 import { createPluginLoads } from './plugin-loads.ts';
 import type { PluginScope } from './plugin-scope.ts';
@@ -29,6 +30,7 @@ import { extensionsWhenThere } from './sep/extensions.ts';
 import { createSessionEnds } from './session-ends.ts';
 import { watchSlowness } from './slow-breaker.ts';
 import { runStartupChecks } from './startup-checks.ts';
+import { toolTextsOf } from './tool-texts.ts';
 
 /** A turn has ended. */
 const isEnd = ({ event, payload }: StoredEvent) => event === 'chat' && payload.includes('"kind":"ended"');
@@ -334,10 +336,15 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
       const plugin = known.get(id);
       return plugin && trust.treeHashOf(plugin);
     },
+    async changes(id) {
+      const plugin = find(id);
+      const now = plugin.load ? toolTextsOf(id, registry) : undefined;
+      return changesOf(await trust.compare(plugin), plugin.found.manifest.grants, now);
+    },
     enable: (id, { by, grants, treeHash }) =>
       inTurn(async () => {
         const plugin = find(id);
-        await trust.write(plugin, grants ?? plugin.found.manifest.grants, by, treeHash);
+        await trust.write(plugin, grants ?? plugin.found.manifest.grants, by, { shown: treeHash, tools: true });
         if (grants !== undefined) await trust.takeBackAllBut(plugin, grants, by);
         await store.write('plugins.setEnabled', { pluginId: id, enabled: true, by, at: clock.now() });
         plugin.enabled = true;

@@ -13,6 +13,7 @@ import type { PluginCaller } from './call-plugin.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
 import type { Found } from './discover.ts';
 import type { HookRegistry } from './hook-registry.ts';
+import type { PluginChanges } from './plugin-changes.ts';
 import type { Guarded, MissingGuard } from './plugin-guards.ts';
 import type { OwnRun } from './own-runs.ts';
 import type { StateOf } from './own-state.ts';
@@ -87,6 +88,8 @@ export interface PluginHost {
   get(id: string): PluginInfo | undefined;
   /** Of its files as they are now; undefined where they are not fit. */
   treeHash(id: string): Promise<string | undefined>;
+  /** Since it was accepted. */
+  changes(id: string): Promise<PluginChanges>;
   /** Grants what its manifest asks for, or only `grants`, for its files as they are now, and loads it; only if those have `treeHash`. */
   enable(id: string, options: By & { readonly grants?: readonly string[]; readonly treeHash?: string }): Promise<PluginInfo>;
   /** Unloads it and removes what it keeps in sessions. */

@@ -13,7 +13,9 @@ import type { PluginIncidents } from './plugin-incidents.ts';
 import { type LoadFacts, PluginLoad } from './plugin-load.ts';
 import type { PluginServices } from './plugin-services.ts';
 import type { Accepted } from './sep/extension-run.ts';
+import type { ToolTexts } from '../store/plugin-consents.ts';
 import type { PluginTrust } from './plugin-trust.ts';
+import { differingTools, toolTextsOf } from './tool-texts.ts';
 import type { Watchdog } from './plugin-watchdog.ts';
 
 export type LeaveReason = 'restart' | 'disable' | 'close';
@@ -98,6 +100,7 @@ export function createPluginLoads({
           : settle(plugin, 'off', 'nobody has said that its files are trusted; enable it');
       }
       plugin.granted = grants.held;
+      if (grants.pending) return await standStill(plugin, grants.pending);
       const mine = nextGeneration(manifest.id);
       plugin.loading = mine;
       incidents.forget(manifest.id);
@@ -108,13 +111,26 @@ export function createPluginLoads({
       const old = leave(plugin, 'it is loaded anew');
       plugin.switchedOff = [];
       activity?.begin(manifest.id, mine);
+      let tools: ToolTexts = {};
+      let differing: ToolTexts = {};
       try {
         plugin.services = registerPlugin(load, module, deps);
-        plugin.load = load;
-        plugin.loadedAt = clock.now();
+        if (plugin.found.extension) tools = toolTextsOf(manifest.id, registry);
+        differing = differingTools(grants.tools, tools);
+        // At once: nobody has been told yet what they say.
+        if (Object.keys(differing).length > 0) load.end('its tools say something else than what was accepted');
+        else {
+          plugin.load = load;
+          plugin.loadedAt = clock.now();
+        }
       } finally {
         await finishLeaving(old, 'restart');
       }
+      if (!load.isLive) {
+        await trust.holdTools(plugin, grants, differing);
+        return await standStill(plugin, Object.keys(differing));
+      }
+      if (plugin.found.extension) await trust.recordTools(plugin, grants, tools);
       await plugin.services.start();
       settle(plugin, 'loaded');
       for (const { accepted, kind, key, code, message } of load.registrations) {
@@ -129,6 +145,13 @@ export function createPluginLoads({
     } finally {
       plugin.loading = undefined;
     }
+  }
+
+  /** What it says of its tools is not what was accepted; until somebody has read it, nothing of it runs. */
+  async function standStill(plugin: Known, tools: readonly string[]): Promise<void> {
+    await end(plugin);
+    const those = tools.length > 3 ? `${tools.slice(0, 3).join(', ')} and ${tools.length - 3} more` : tools.join(', ');
+    settle(plugin, 'changed', `what it says of its tools is not what was accepted (${those}); read it, then enable it again`);
   }
 
   /** A new process of it is no good; the one that is at work goes on. */
@@ -148,7 +171,7 @@ export function createPluginLoads({
     if (safe || !plugin.enabled || !extension) return;
     settle(plugin, 'starting', 'its process is being started');
     const grants = await trust.grantsOf(plugin);
-    if (!('was' in grants)) await extension.prepare(acceptedOf(grants));
+    if (!('was' in grants) && !grants.pending) await extension.prepare(acceptedOf(grants));
   }
 
   function leave(plugin: Known, reason: string): Left {

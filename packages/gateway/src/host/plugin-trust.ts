@@ -3,28 +3,46 @@
 // constant; they start switched off like all others.
 import { GatewayError } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
+import { CONSENT_FILES_BYTES, type ToolTexts } from '../store/plugin-consents.ts';
 import type { Store } from '../store/store.ts';
 import type { Known } from './known-plugin.ts';
 import { LoadError } from './load-plugin.ts';
-import { hashTree } from './tree-hash.ts';
+import type { Compared } from './plugin-changes.ts';
+import { hashTree, type TreeEntry } from './tree-hash.ts';
 
 export interface PluginTrust {
   /** What holds for the files as they are now. Throws LoadError where they are not fit. */
   grantsOf(plugin: Known): Promise<Trusted | Untrusted>;
   /** The digest of the files as they are now; undefined where they are not fit. */
   treeHashOf(plugin: Known): Promise<string | undefined>;
-  /** Grants are written for the files as they are now, and with them that these files are trusted; only if they are those `shown`. */
-  write(plugin: Known, grants: readonly string[], by: string, shown?: string): Promise<void>;
+  /** Grants are written for the files as they are now, and with them that these files are trusted, as `how` says. */
+  write(plugin: Known, grants: readonly string[], by: string, how?: Acceptance): Promise<void>;
   /** Refuses where other files of this plugin are trusted than those that are there: a grant is no consent to them. */
   requireUnchanged(plugin: Known): Promise<void>;
+  /** Those that were not there before say this from now on. */
+  recordTools(plugin: Known, trusted: Trusted, tools: ToolTexts): Promise<void>;
+  /** These do not say what was accepted: until somebody accepts it, it is not trusted. */
+  holdTools(plugin: Known, trusted: Trusted, pending: ToolTexts): Promise<void>;
+  compare(plugin: Known): Promise<Compared>;
   /** What was granted before and is not among these holds no longer. */
   takeBackAllBut(plugin: Known, grants: readonly string[], by: string): Promise<void>;
 }
 
-interface Trusted {
+export interface Acceptance {
+  /** The digest that somebody was shown: only if the files are still those. */
+  readonly shown?: string | undefined;
+  /** What its tools say is accepted too. */
+  readonly tools?: boolean;
+}
+
+export interface Trusted {
   readonly held: ReadonlySet<string>;
   /** Of the files. */
   readonly hash: string;
+  /** What its tools say, as it was accepted; absent until it has run. Of an extension. */
+  readonly tools?: ToolTexts;
+  /** Names of tools that say something else than what was accepted. */
+  readonly pending?: readonly string[];
 }
 
 interface Untrusted {
@@ -45,9 +63,9 @@ interface Deps {
 
 export function createPluginTrust({ store, clock, uid }: Deps): PluginTrust {
   /** The digest of the files as they are now. Throws LoadError where they are not fit. */
-  async function digestOf(plugin: Known): Promise<string> {
+  async function digestOf(plugin: Known, entries?: TreeEntry[]): Promise<string> {
     if (plugin.found.origin === 'bundled') return BUNDLED_HASH;
-    const tree = await hashTree(plugin.found.folder, { uid });
+    const tree = await hashTree(plugin.found.folder, { uid }, entries);
     if (!tree.ok) throw new LoadError(tree.reason);
     return tree.hash;
   }
@@ -64,26 +82,72 @@ export function createPluginTrust({ store, clock, uid }: Deps): PluginTrust {
       const { grants } = await store.read('plugins.grants', { pluginId: manifest.id });
       const now = new Set(grants.filter(({ treeHash }) => treeHash === hash).map(({ grant }) => grant));
       if (!now.has(TRUST)) return { was: grants.length > 0 };
-      return { held: new Set(manifest.grants.filter((grant) => now.has(grant))), hash };
+      const held = new Set(manifest.grants.filter((grant) => now.has(grant)));
+      if (!plugin.found.extension) return { held, hash };
+      const { consent } = await store.read('plugins.consent', { pluginId: manifest.id });
+      if (consent?.treeHash !== hash) return { held, hash };
+      const { tools, pending } = consent;
+      return { held, hash, ...(tools ? { tools } : {}), ...(pending ? { pending: Object.keys(pending) } : {}) };
     },
-    async write(plugin, grants, by, shown) {
+    async write(plugin, grants, by, { shown, tools = false } = {}) {
       const { manifest } = plugin.found;
       const unasked = grants.find((grant) => !manifest.grants.includes(grant));
       if (unasked !== undefined) {
         throw new GatewayError('INVALID_REQUEST', `Cannot grant "${unasked}" to plugin "${manifest.id}": its manifest does not ask for it`);
       }
       let treeHash: string;
+      const entries: TreeEntry[] = [];
       try {
-        treeHash = await digestOf(plugin);
+        treeHash = await digestOf(plugin, entries);
       } catch (error) {
         throw error instanceof LoadError
           ? new GatewayError('INVALID_REQUEST', `Cannot trust plugin "${manifest.id}": ${error.message}`)
           : error;
       }
       if (shown !== undefined && shown !== treeHash) throw changedSince(manifest.id, 'they were shown');
-      for (const grant of [TRUST, ...grants]) {
-        await store.write('plugins.grant', { pluginId: manifest.id, grant, treeHash, by, at: clock.now() });
-      }
+      const files = JSON.stringify(entries);
+      await store.write('plugins.accept', {
+        pluginId: manifest.id,
+        grants: [TRUST, ...grants],
+        treeHash,
+        files: Buffer.byteLength(files) > CONSENT_FILES_BYTES ? null : files,
+        asked: manifest.grants,
+        acceptsTools: tools,
+        by,
+        at: clock.now(),
+      });
+    },
+    async recordTools({ found: { manifest } }, { hash, tools: known }, tools) {
+      if (known && Object.keys(tools).every((name) => Object.hasOwn(known, name))) return;
+      await store.write('plugins.recordTools', {
+        pluginId: manifest.id,
+        treeHash: hash,
+        asked: manifest.grants,
+        tools,
+        at: clock.now(),
+      });
+    },
+    async holdTools({ found: { manifest } }, { hash }, pending) {
+      await store.write('plugins.holdTools', { pluginId: manifest.id, treeHash: hash, pending, at: clock.now() });
+    },
+    async compare(plugin) {
+      const { id: pluginId } = plugin.found.manifest;
+      const entries: TreeEntry[] = [];
+      const treeHash = await digestOf(plugin, entries).catch((error: unknown) => {
+        if (error instanceof LoadError) return undefined;
+        throw error;
+      });
+      const [{ grants }, { consent }] = await Promise.all([
+        store.read('plugins.grants', { pluginId }),
+        store.read('plugins.consent', { pluginId, files: true }),
+      ]);
+      const trustedHash = grants.find(({ grant }) => grant === TRUST)?.treeHash;
+      return {
+        ...(treeHash === undefined ? {} : { treeHash }),
+        entries,
+        ...(trustedHash === undefined ? {} : { trustedHash }),
+        ...(consent && consent.treeHash === trustedHash ? { consent } : {}),
+      };
     },
     async requireUnchanged(plugin) {
       const { id: pluginId } = plugin.found.manifest;

@@ -1,6 +1,6 @@
 // One digest for a folder with everything in it: sorted paths, kinds, modes and contents. Trust is bound to it, so whatever
 // could change what a plugin does changes the digest, or the folder is refused.
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -12,11 +12,15 @@ export interface TreeRules {
   readonly uid?: number | undefined;
 }
 
+/** Its path, its mode and what it holds: a digest of a file or of the target of a link; nothing of a folder, whose path ends with a slash. */
+export type TreeEntry = readonly [path: string, mode: string, content: string];
+
 export type TreeHash = { readonly ok: true; readonly hash: string } | { readonly ok: false; readonly reason: string };
 
 class Unfit extends Error {}
 
-export async function hashTree(root: string, rules: TreeRules = {}): Promise<TreeHash> {
+/** With `list`, every entry is put there too: what it takes to say later what has changed. */
+export async function hashTree(root: string, rules: TreeRules = {}, list?: TreeEntry[]): Promise<TreeHash> {
   const digest = createHash('sha256');
   let files = 0;
   let bytes = 0;
@@ -34,15 +38,19 @@ export async function hashTree(root: string, rules: TreeRules = {}): Promise<Tre
       if (!isInside(root, resolve(dirname(path), target))) throw new Unfit(`${name} is a link that leaves the folder`);
       put('link', mode, name, Buffer.byteLength(target));
       digest.update(target);
+      list?.push([name, mode, `link ${createHash('sha256').update(target).digest('base64url')}`]);
     } else if (found.isDirectory()) {
       put('folder', mode, name, 0);
+      list?.push([`${name}/`, mode, '']);
       const inside = (await readdir(path)).sort();
       for (const each of inside) await visit(join(path, each), depth + 1);
     } else if (found.isFile()) {
       bytes += found.size;
       if (bytes > TREE_BOUNDS.bytes) throw new Unfit(`the folder has more than ${TREE_BOUNDS.bytes} bytes`);
       put('file', mode, name, found.size);
-      await addContent(path, found.size, name);
+      const own = list && createHash('sha256');
+      await addContent(path, found.size, name, own);
+      list?.push([name, mode, own!.digest('base64url')]);
     } else {
       throw new Unfit(`${name} is neither a file nor a folder`);
     }
@@ -52,13 +60,14 @@ export async function hashTree(root: string, rules: TreeRules = {}): Promise<Tre
     digest.update(`${JSON.stringify([kind, mode, name, size])}\n`);
   }
 
-  async function addContent(path: string, size: number, name: string): Promise<void> {
+  async function addContent(path: string, size: number, name: string, own: Hash | undefined): Promise<void> {
     let seen = 0;
     for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
       seen += chunk.length;
       // Its length stands in front of it: a file that grows meanwhile must not run into the next one.
       if (seen > size) break;
       digest.update(chunk);
+      own?.update(chunk);
     }
     if (seen !== size) throw new Unfit(`${name} changed while it was read`);
   }

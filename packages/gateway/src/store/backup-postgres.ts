@@ -36,6 +36,7 @@ const pagedBy: Readonly<Record<(typeof storedTables)[number], readonly string[]>
   plugin_settings: ['plugin_id'],
   extension_values: ['plugin_id', 'name'],
   extension_use: ['plugin_id'],
+  plugin_consents: ['plugin_id'],
   jobs: ['ord'],
   occurrences: ['ord'],
   attachments: ['ord'],

@@ -208,6 +208,16 @@ const migrations: readonly Migration[] = [
       `create table extension_use (plugin_id text primary key, names bigint not null, bytes bigint not null)`,
     ],
   },
+  {
+    name: 'what was accepted of plugins',
+    statements: [
+      // files, asked, tools: as they were then, as JSON; files null where they were too many, tools null until it has run. pending:
+      // tools whose texts have changed since; nothing of it runs until somebody accepts them.
+      `create table plugin_consents (
+         plugin_id text primary key, tree_hash text not null, files text, asked text not null, tools text, pending text,
+         accepted_by text not null, accepted_at bigint not null)`,
+    ],
+  },
 ];
 
 export const schemaVersion = migrations.length;
@@ -230,6 +240,7 @@ export const storedTables = [
   'plugin_settings',
   'extension_values',
   'extension_use',
+  'plugin_consents',
   'jobs',
   'occurrences',
   'attachments',

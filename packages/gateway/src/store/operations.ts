@@ -69,6 +69,7 @@ import { removeJob, removeJobsOf } from './job-removal.ts';
 import { addJob, getJob, listJobs, listOccurrences, pauseJob, resumeJob, updateJob } from './jobs.ts';
 import { claimDue, listDue, nextDue, runNow, startWaiting } from './occurrences.ts';
 import { commitAction } from './plugin-actions.ts';
+import { acceptPlugin, getConsent, holdTools, recordTools } from './plugin-consents.ts';
 import { askForPlugin } from './plugin-questions.ts';
 import { commitState, getState, listStates, putState, removeState, snapshotOf, statesOfSession } from './plugin-state.ts';
 import {
@@ -135,6 +136,9 @@ export const writes = {
   'jobs.startWaiting': startWaiting,
   'plugins.act': commitAction,
   'plugins.grant': grantPlugin,
+  'plugins.accept': acceptPlugin,
+  'plugins.recordTools': recordTools,
+  'plugins.holdTools': holdTools,
   'plugins.revokeGrant': revokeGrant,
   'plugins.setEnabled': setEnabled,
   'plugins.setConfig': setConfig,
@@ -210,6 +214,7 @@ export const reads = {
   'jobs.history': listOccurrences,
   'plugins.grants': listGrants,
   'plugins.settings': listSettings,
+  'plugins.consent': getConsent,
   'attachments.get': getAttachment,
   'attachments.list': listAttachments,
   'attachments.upload': getUpload,
@@ -259,6 +264,7 @@ export const makesRoom: ReadonlySet<WriteName> = new Set<WriteName>([
   'plugins.revokeGrant',
   'plugins.setEnabled',
   'plugins.hold',
+  'plugins.holdTools',
   'plugins.forget',
   'attachments.abort',
   'attachments.remove',

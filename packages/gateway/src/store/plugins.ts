@@ -183,6 +183,7 @@ export function* forgetPlugin(
     yield* change(sql`delete from extension_use where plugin_id = ${pluginId}`);
     const values = yield* change(sql`delete from extension_values where plugin_id = ${pluginId}`);
     if (values > 0) Object.assign(details, { values });
+    yield* change(sql`delete from plugin_consents where plugin_id = ${pluginId}`);
   }
   if (Object.values(details).some((removed) => removed > 0))
     yield* appendAudit({ actor: by, action: 'plugins.forget', target: pluginId, details, at }, dialect);

@@ -71,6 +71,9 @@ export const UiDescriptor = Type.Object(
 );
 export type UiDescriptor = Static<typeof UiDescriptor>;
 
+/** What the agent is told of a tool; a long text is cut, and says so. */
+const ToolText = Type.Object({ description: Type.String(), parameters: Type.String(), risk: Type.String() }, closed);
+
 export const pluginMethods = {
   'plugins.list': read({
     summary: 'The plugins: what each was granted, what it registered, and what was not taken.',
@@ -84,9 +87,46 @@ export const pluginMethods = {
     params: { id: OwnerId, files: Type.Optional(Type.Boolean()) },
     result: Type.Object({ plugin: PluginDetails }, closed),
   }),
+  'plugins.changes': read({
+    summary:
+      'What has changed about a plugin since its files were trusted: files, the grants that it asks for, and what its tools say. Of one that was never trusted, all of it is new.',
+    scope: 'operator.admin',
+    params: { id: OwnerId },
+    result: Type.Object(
+      {
+        /** Of its files as they are now; absent where they are not fit. */
+        treeHash: Type.Optional(TreeHash),
+        /** Of those that were trusted. */
+        trustedHash: Type.Optional(TreeHash),
+        acceptedAt: Type.Optional(Timestamp),
+        acceptedBy: Type.Optional(Type.String()),
+        /** Sorted by path; that of a folder ends with a slash. */
+        files: Type.Array(Type.Object({ path: Type.String(), change: Type.Enum(['added', 'changed', 'removed', 'mode']) }, closed)),
+        /** So many more than are listed. */
+        moreFiles: Type.Optional(Count),
+        /** They are others, and what they were was not kept. */
+        filesUnknown: Type.Optional(Type.Literal(true)),
+        /** What its manifest asks for, beside what it asked for then. */
+        grants: Type.Object({ added: Type.Array(Grant), removed: Type.Array(Grant) }, closed),
+        /** All that are known. While one is `changed`, the plugin stands still until somebody enables it again. */
+        tools: Type.Array(
+          Type.Object(
+            {
+              name: Type.String(),
+              change: Type.Enum(['added', 'changed', 'removed', 'same']),
+              before: Type.Optional(ToolText),
+              after: Type.Optional(ToolText),
+            },
+            closed,
+          ),
+        ),
+      },
+      closed,
+    ),
+  }),
   'plugins.enable': write({
     summary:
-      'Trust the files of a plugin as they are now, grant what its manifest asks for, or only `grants`, and load it. With `treeHash`, only if the files are still those that `plugins.get` gave it for.',
+      'Trust the files of a plugin as they are now and what its tools say, grant what its manifest asks for, or only `grants`, and load it. With `treeHash`, only if the files are still those that `plugins.get` gave it for.',
     scope: 'operator.admin',
     params: {
       id: OwnerId,

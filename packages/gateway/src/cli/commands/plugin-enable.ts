@@ -5,7 +5,7 @@ import { list, on, required } from '../values.ts';
 
 export const pluginEnable = defineCommand({
   path: 'plugin enable',
-  summary: 'Trust the files of a plugin as they are now, grant what it asks for, and load it',
+  summary: 'Trust the files of a plugin as they are now and what its tools say, grant what it asks for, and load it',
   examples: ['plugin enable todo', 'plugin enable todo --grant tools.register,ui.descriptors --yes'],
   args: { id: required('Its id') },
   options: { grant: list('<grants>', 'Grant only these'), yes: on('Do not ask', 'y') },
@@ -31,10 +31,20 @@ export async function enable(
     const isWide = row !== undefined && 'wide' in row && row.wide;
     out.talk(`  ${visible(grant)}: ${row?.summary ?? 'not known here'}${isWide ? ' Wide: it reaches far beyond the plugin itself.' : ''}`);
   }
+  const [changes, { changeLines, toolTextLines }] = await Promise.all([
+    call('plugins.changes', { id: plugin.id }, labels),
+    import('../change-lines.ts'),
+  ]);
+  const changed = changeLines(changes, visible);
+  if (changed.length > 0) out.talk('Changed since it was accepted:');
+  for (const line of changed) out.talk(`  ${line}`);
+  const said = toolTextLines(changes, visible);
+  if (said.length > 0) out.talk('What its tools say:');
+  for (const line of said) out.talk(`  ${line}`);
   if (left.length > 0) out.talk(`Not granted: ${left.map(visible).join(', ')}`);
   await consent(`Load ${noun} "${plugin.id}" from ${plugin.folder}`, plugin.id, options.yes);
   // Those files, and no others that took their place while somebody was reading this.
-  const { treeHash } = plugin;
+  const { treeHash } = changes;
   const result = await call(
     'plugins.enable',
     { id: plugin.id, grants: options.grant, ...(treeHash === undefined ? {} : { treeHash }) },
@@ -51,7 +61,7 @@ export async function enable(
 
   /** One whose folder was put there since the gateway looked is looked for; it is not loaded by that. */
   async function lookAt(id: string) {
-    const get = () => call('plugins.get', { id, files: true }, labels);
+    const get = () => call('plugins.get', { id }, labels);
     try {
       return await get();
     } catch (error) {

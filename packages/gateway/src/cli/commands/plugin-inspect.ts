@@ -11,10 +11,15 @@ export const pluginInspect = defineCommand({
   examples: ['plugin inspect todo', 'plugin inspect todo --json'],
   args: { id: required('Its id') },
   async run({ args, out, io, call }) {
-    const result = await call('plugins.get', { id: args.id }, { id: 'the id' });
-    const { grantRow, visible } = await import('@tenon/protocol');
+    const { plugin } = await call('plugins.get', { id: args.id }, { id: 'the id' });
+    // Of one that cannot be used, nothing was accepted.
+    const changes = plugin.state === 'rejected' ? undefined : await call('plugins.changes', { id: args.id }, { id: 'the id' });
+    const [{ grantRow, visible }, { changeLines }] = await Promise.all([import('@tenon/protocol'), import('../change-lines.ts')]);
     const aboutGrant = (grant: string) => grantRow(grant)?.summary ?? 'not known here';
-    out.show(result, () => linesOf(result.plugin, out, visible, aboutGrant, io.now()));
+    out.show({ plugin, ...(changes ? { changes } : {}) }, () => [
+      ...linesOf(plugin, out, visible, aboutGrant, io.now()),
+      ...section('Changed since it was accepted', changes ? changeLines(changes, visible) : []),
+    ]);
   },
 });
 

@@ -23,6 +23,12 @@ export const pluginHandlers = {
     return { plugin: { ...toDetails(found), ...(treeHash === undefined ? {} : { treeHash }) } };
   },
 
+  'plugins.changes': async ({ id }, { plugins }) => {
+    const host = plugins();
+    if (!host.get(id)) throw unknownPlugin(id, host);
+    return host.changes(id);
+  },
+
   'plugins.enable': ({ id, grants, treeHash }, context) =>
     change(context, id, (host, by) =>
       host.enable(id, { ...by, ...(grants === undefined ? {} : { grants }), ...(treeHash === undefined ? {} : { treeHash }) }),
