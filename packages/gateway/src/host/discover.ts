@@ -32,6 +32,11 @@ export interface Found {
   readonly extension?: ExtensionRun;
 }
 
+/** Code of others in this process: the program and what comes with it are not looked after by a thread of their own. */
+export function isWatched({ origin, extension }: Found): boolean {
+  return origin !== 'bundled' && extension === undefined;
+}
+
 export interface NotFit {
   readonly origin: 'bundled' | 'path';
   readonly folder: string;

@@ -5,7 +5,7 @@ import { createLanes } from '../kernel/lane.ts';
 import type { StoredEvent } from '../store/stream.ts';
 import { createContributionRegistry } from './contribution-registry.ts';
 import { createDeliverer } from './deliverer.ts';
-import type { NotFit } from './discover.ts';
+import { isWatched, type NotFit } from './discover.ts';
 import { findPlugins } from './find-plugins.ts';
 import { guardProcess } from './guard-process.ts';
 import { createKeptNames } from './kept-names.ts';
@@ -65,7 +65,6 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     changed,
     generationOf: (plugin) => known.get(plugin)?.load?.facts.generation,
   });
-  if (!safe) blocks.watchdog?.boot();
   const extensions =
     options.extensions &&
     extensionsWhenThere({
@@ -189,6 +188,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     const gone = settings.filter(({ pluginId, enabled }) => enabled && !seen.has(pluginId));
     rejected = [...rejected, ...gone.map(({ pluginId: id }): NotFit => ({ id, origin: 'path', folder: '', reason: GONE }))];
     wanted = new Set(settings.flatMap(({ pluginId, enabled }) => (enabled ? [pluginId] : [])));
+    if (!safe && discovered.found.some((found) => wanted.has(found.manifest.id) && isWatched(found))) blocks.watchdog?.boot();
     for (const [id, plugin] of known) {
       if (there.has(id)) continue;
       await unload(plugin, 'restart');

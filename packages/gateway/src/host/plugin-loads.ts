@@ -5,6 +5,7 @@ import type { Log } from '../kernel/log.ts';
 import { configFault } from './plugin-config.ts';
 import { type Known, NO_GRANTS, OFF } from './known-plugin.ts';
 import { LoadError, type LoadDeps, registerPlugin, runModule } from './load-plugin.ts';
+import { isWatched } from './discover.ts';
 import { loadPatterns } from './patterns.ts';
 import { type CleanUp, cleanupsOf, withoutKept } from './plugin-cleanup.ts';
 import type { PluginActivity } from './plugin-activity.ts';
@@ -104,7 +105,9 @@ export function createPluginLoads({
       const mine = nextGeneration(manifest.id);
       plugin.loading = mine;
       incidents.forget(manifest.id);
-      await Promise.all([loadPatterns(), watchdog?.watch(manifest.id, plugin.found.folder)]);
+      if (isWatched(plugin.found)) await watchdog?.watch(manifest.id, plugin.found.folder);
+      else watchdog?.know(manifest.id, plugin.found.folder);
+      await loadPatterns();
       const loaded = activity?.loading(manifest.id);
       const module = await runModule(plugin.found, mine, clock, acceptedOf(grants)).finally(loaded);
       const load = new PluginLoad(factsOf(plugin, mine), grants.held);

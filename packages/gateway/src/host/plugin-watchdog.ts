@@ -1,6 +1,7 @@
 // The watchdog over the event loop: a thread that sees when the loop does not go round any more, because code in this process
-// never yields, and names the plugin while it lasts. This is the side of the thread that it watches. It stays when there is no
-// plugin left: code of one that was unloaded may still have timers.
+// never yields, and names the plugin while it lasts. This is the side of the thread that it watches. It starts with the first plugin
+// that is not part of the program, because most gateways have none and a thread is dear, and stays when there is no plugin left:
+// code of one that was unloaded may still have timers.
 import { dirname, extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../kernel/clock.ts';
@@ -20,7 +21,9 @@ export interface WatchOptions {
 export interface Watchdog {
   /** Starts the thread, so that the first plugin does not wait for all of it. */
   boot(): void;
-  /** Code in this folder is this plugin's. Resolves when the thread is up, or cannot be had. */
+  /** Code in this folder is this plugin's: who blocks is named by it once the thread is there. */
+  know(plugin: string, folder: string): void;
+  /** The same, and there has to be a thread. Resolves when it is up, or cannot be had. */
   watch(plugin: string, folder: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -39,6 +42,7 @@ export function createWatchdog(deps: Deps): Watchdog {
   const { activity, clock, log, blockedAfterMs, logFile, markFile } = deps;
   let thread: { readonly worker: Worker; readonly beat: Timer; readonly up: Promise<void> } | undefined;
   let isClosed = false;
+  const folders = new Map<string, string>();
 
   function start(): NonNullable<typeof thread> {
     const here = import.meta.filename;
@@ -67,6 +71,7 @@ export function createWatchdog(deps: Deps): Watchdog {
     activity.beat();
     const beat = clock.every(Math.max(10, blockedAfterMs / 4), () => activity.beat());
     activity.onName((name) => worker.postMessage({ kind: 'name', ...name } satisfies ToWatchdog));
+    for (const [plugin, folder] of folders) worker.postMessage({ kind: 'folder', plugin, folder } satisfies ToWatchdog);
     return { worker, beat, up };
   }
 
@@ -76,14 +81,20 @@ export function createWatchdog(deps: Deps): Watchdog {
     thread = undefined;
   }
 
+  function know(plugin: string, folder: string): void {
+    folders.set(plugin, folder);
+    thread?.worker.postMessage({ kind: 'folder', plugin, folder } satisfies ToWatchdog);
+  }
+
   return {
     boot() {
       if (!isClosed) thread ??= start();
     },
+    know,
     async watch(plugin, folder) {
       if (isClosed) return;
+      know(plugin, folder);
       thread ??= start();
-      thread.worker.postMessage({ kind: 'folder', plugin, folder } satisfies ToWatchdog);
       await thread.up;
     },
     async close() {
