@@ -976,6 +976,58 @@ export interface SeamCalls {
       state: 'sent' | 'waiting' | 'failed';
     };
   };
+  /** Change the text and the buttons of what it has sent. */
+  'attachment/update': {
+    readonly params: {
+      context?: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** an id of 16 to 64 letters, digits, - and _ */
+      delivery_id: string;
+      text?: string | null;
+      presentation?: {
+        title: string;
+        tone?: 'plain' | 'ok' | 'warn' | 'bad' | 'busy';
+        blocks?: {
+          kind: 'markdown' | 'key-value' | 'list' | 'table' | 'progress' | 'status' | 'diff';
+          label?: string;
+          text?: string;
+          value?: unknown;
+        }[];
+        buttons?: {
+          /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+          id: string;
+          label: string;
+          style?: 'primary' | 'normal' | 'danger';
+          action:
+            | {
+                /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+                plugin_id?: string;
+                /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+                action_id: string;
+                payload?: unknown;
+              }
+            | {
+                data: string;
+              };
+        }[];
+      } | null;
+    };
+    readonly result: {
+      /** an id of 16 to 64 letters, digits, - and _ */
+      delivery_id: string;
+      /** an id of 4 to 64 letters, digits, - and _ */
+      entry_id: string;
+      revision: number;
+      changed: boolean;
+      edits: 'waiting' | 'done' | 'none' | 'failed';
+    };
+  };
   /** Ask the operator, and wait for the answer. */
   'approval/request': {
     readonly params: {
@@ -1039,6 +1091,35 @@ export interface SeamCalls {
     readonly result: {
       withdrawn: number;
     };
+  };
+  /** Say something in a stream of its own, in a run. */
+  'stream/emit': {
+    readonly params: {
+      context?: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** up to 128 visible ASCII characters */
+      run_id?: string;
+      stream: string;
+      data: unknown;
+    };
+    readonly result: {};
+  };
+  /** Send an event of its own to clients. */
+  'gateway_event/emit': {
+    readonly params: {
+      /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+      name: string;
+      data: unknown;
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+    };
+    readonly result: {};
   };
 }
 
@@ -1242,6 +1323,88 @@ export interface SeamRequests {
       text?: string;
     };
   };
+  /** A turn that it has scheduled is due; it may deal with it without the agent. */
+  'schedule/due': {
+    readonly params: {
+      context: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id: string;
+      /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+      handler: string;
+      /** up to 128 visible ASCII characters */
+      run_id: string;
+      /** an id of 16 to 64 letters, digits, - and _ */
+      job_id: string;
+      name: string;
+      tag?: string;
+      message: string;
+      due_at: number;
+    };
+    readonly result: {
+      handled: boolean;
+      reply?: string;
+    };
+  };
+  /** What a scheduler job of it stands for must end. */
+  'schedule/clean_up': {
+    readonly params: {
+      context: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+      job: string;
+      reason: 'reset' | 'delete' | 'disable' | 'restart';
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+    };
+    readonly result: {};
+  };
+  /** A client calls a method of the extension. */
+  'gateway_method/call': {
+    readonly params: {
+      context: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      name: string;
+      params: unknown;
+      client: {
+        scopes: ('operator.read' | 'operator.write' | 'operator.approvals' | 'operator.pairing' | 'operator.admin')[];
+      };
+    };
+    readonly result: {
+      result: unknown;
+    };
+  };
+  /** Look whether all is well. */
+  'startup_check/run': {
+    readonly params: {
+      context: {
+        /** opaque; good for as long as its dispatch is under way */
+        token: string;
+        /** command: the session may be changed */
+        tier: 'event' | 'command';
+      };
+      /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+      check: string;
+    };
+    readonly result: {
+      ok: boolean;
+      message: string;
+    };
+  };
 }
 
 export interface SeamItems {
@@ -1374,6 +1537,36 @@ export interface SeamItems {
     id: string;
     description: string;
     matcher?: string[];
+  };
+  scheduled_turns: {
+    /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+    id: string;
+    description?: string;
+  };
+  scheduler_jobs: {
+    /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+    id: string;
+    /** agent:<agentId>:<name>, such as agent:main:notes */
+    session_key: string;
+    /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+    kind: string;
+    description?: string;
+  };
+  gateway_methods: {
+    /** up to 48 letters, digits, ., - and _, the first a letter or digit */
+    name: string;
+    scope?: string;
+  };
+  gateway_events: {
+    /** up to 48 letters, digits, ., - and _, the first a letter or digit */
+    name: string;
+    description?: string;
+    scope?: string;
+  };
+  startup_checks: {
+    /** up to 128 letters, digits, ., - and _, the first a letter or digit */
+    id: string;
+    description?: string;
   };
 }
 
@@ -1549,12 +1742,19 @@ type SepMethodName =
   | 'state/list'
   | 'injection/enqueue'
   | 'turn/continue'
+  | 'schedule/due'
+  | 'schedule/clean_up'
+  | 'gateway_method/call'
+  | 'startup_check/run'
   | 'schedule/turn'
   | 'schedule/remove'
   | 'attachment/send'
+  | 'attachment/update'
   | 'approval/request'
   | 'action_required/notify'
-  | 'action_required/withdraw';
+  | 'action_required/withdraw'
+  | 'stream/emit'
+  | 'gateway_event/emit';
 
 type SepMode = 'tui' | 'web' | 'widget' | 'cli' | 'headless';
 

@@ -285,11 +285,18 @@ type SepMethodName =
   | 'state/list'
   | 'injection/enqueue'
   | 'turn/continue'
+  | 'schedule/due'
+  | 'schedule/clean_up'
+  | 'gateway_method/call'
+  | 'startup_check/run'
   | 'schedule/turn'
   | 'schedule/remove'
   | 'attachment/send'
+  | 'attachment/update'
   | 'approval/request'
   | 'action_required/notify'
-  | 'action_required/withdraw';
+  | 'action_required/withdraw'
+  | 'stream/emit'
+  | 'gateway_event/emit';
 
 export {};

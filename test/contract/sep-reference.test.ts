@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { readManifest } from '@tenon/protocol/sep';
+import { type ExtensionManifest, readManifest, wire } from '@tenon/protocol/sep';
 import { exchanges, type Exchange } from '@tenon/protocol/sep/conformance';
 import { parse } from 'smol-toml';
 import { connectExtension, type Connection, type ExtensionUnderTest } from '../support/sep-exchange.ts';
@@ -49,11 +49,11 @@ for (const [language, skip] of Object.entries(languages)) {
     }
 
     test('has a manifest that can be read', () => {
-      const read = readManifest(parse(readFileSync(join(folder(language), 'extension.toml'), 'utf8')));
-      assert.ok(read.ok && read.unknown.length === 0, JSON.stringify(read));
+      manifestIn(language);
     });
 
-    for (const exchange of exchanges) {
+    const { capabilities = {} } = manifestIn(language);
+    for (const exchange of exchanges.filter(({ groups = [] }) => groups.every((group) => capabilities[group] === true))) {
       test(`${exchange.name}: ${exchange.summary}`, async () => {
         verifies('sep:references');
         const connection = exchange.fresh ? await start() : await running(exchange.groups ? further : hello);
@@ -63,9 +63,23 @@ for (const [language, skip] of Object.entries(languages)) {
   });
 }
 
-function extensionIn(language: string): ExtensionUnderTest {
+function manifestIn(language: string): ExtensionManifest {
   const read = readManifest(parse(readFileSync(join(folder(language), 'extension.toml'), 'utf8')));
-  assert.ok(read.ok);
-  const { command, args = [] } = read.manifest.run;
+  assert.ok(read.ok && read.unknown.length === 0, JSON.stringify(read));
+  return read.manifest;
+}
+
+function extensionIn(language: string): ExtensionUnderTest {
+  const { command, args = [] } = manifestIn(language).run;
   return { command: command === 'node' ? process.execPath : command, args, cwd: folder(language) };
 }
+
+test('the reference in Python has every group, that in JavaScript those of SEP; their commands are named apart', () => {
+  verifies('sep:references', 'sep:seams');
+  const on = (language: string) => wire.groupNames.filter((group) => manifestIn(language).capabilities?.[group] === true);
+  assert.deepEqual(on('python'), wire.groupNames);
+  assert.deepEqual(
+    on('javascript'),
+    wire.groupNames.filter((group) => !('beyond' in wire.groups[group])),
+  );
+});

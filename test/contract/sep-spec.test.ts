@@ -76,7 +76,7 @@ test('what hosts send in exchanges is what they may send', () => {
     for (const step of steps) {
       if (!('send' in step) || typeof step.send.method !== 'string') continue;
       const validate = written(defOf(step.send.method));
-      assert.ok(validate(step.send.params), `${name}: ${JSON.stringify(step.send)}: ${JSON.stringify(validate.errors)}`);
+      assert.ok(validate(withNames(step.send.params)), `${name}: ${JSON.stringify(step.send)}: ${JSON.stringify(validate.errors)}`);
     }
   }
 });
@@ -90,6 +90,14 @@ test('every method that is answered or sent has its place in an exchange', () =>
 test('names of exchanges are one each', () => {
   assert.equal(new Set(exchanges.map(({ name }) => name)).size, exchanges.length);
 });
+
+/** What is bound to a name is the name of something. */
+function withNames(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(withNames);
+  if ('$ref' in value) return String(value.$ref);
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withNames(each)]));
+}
 
 function defOf(method: string): string {
   const parts = method.split(/[^A-Za-z0-9]+/).filter((part) => part !== '');

@@ -95,9 +95,9 @@ export async function connectExtension(extension: ExtensionUnderTest): Promise<C
     send(JSON.stringify(frame));
   }
 
+  const bound = new Map<string, unknown>();
   return {
     async play({ name, steps }) {
-      const bound = new Map<string, unknown>();
       for (const each of steps) await step(each, bound);
       // An error without an id is how somebody says that a line was none.
       const left = frames.splice(0).filter((frame) => frame.method !== 'log' && !(frame.id === null && 'error' in frame));

@@ -4,6 +4,8 @@ import {
   ExtensionManifest,
   eventPayloads,
   Frame,
+  furtherEventPayloads,
+  furtherHookShapes,
   hookShapes,
   readSchema,
   Registrations,
@@ -48,6 +50,11 @@ export function createSepDocument(kind: 'write' | 'read'): SepDocument {
   for (const hook of wire.hookNames) {
     add(hookDef(hook, 'input'), hookShapes[hook].input, `Input of the hook ${hook}.`);
     add(hookDef(hook, 'patch'), hookShapes[hook].patch, `What a patch of the hook ${hook} may change.`);
+  }
+  for (const event of wire.furtherEventNames) add(eventDef(event), open(furtherEventPayloads[event]), `Payload of the event ${event}.`);
+  for (const hook of wire.furtherHookNames) {
+    add(hookDef(hook, 'input'), open(furtherHookShapes[hook].input), `Input of the hook ${hook}.`);
+    add(hookDef(hook, 'patch'), open(furtherHookShapes[hook].patch), `What a patch of the hook ${hook} may say.`);
   }
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

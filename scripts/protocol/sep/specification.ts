@@ -1,6 +1,7 @@
 // The specification: the prose of specification.txt with the tables put in where it says `{{name}}`.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hookRow } from '@tenon/protocol';
 import { wire } from '@tenon/protocol/sep';
 import { table } from '../markdown.ts';
 import { createSepDocument, defName, eventDef, hookDef, type Json } from './schemas.ts';
@@ -102,6 +103,26 @@ function tablesOf(defs: Readonly<Record<string, Shape>>): Readonly<Record<string
             `${timeoutMs / 1000} s`,
           ];
         }),
+      ),
+    'further-hooks': () =>
+      table(
+        ['hook', 'input', 'a patch may say', 'on failure', 'time', 'what'],
+        wire.furtherHookNames.map((name) => {
+          const { onFailure, timeoutMs, summary } = hookRow(name);
+          return [
+            code(name),
+            fieldsOf(defs[hookDef(name, 'input')]!),
+            patchFields(defs[hookDef(name, 'patch')]!),
+            onFailure === 'closed' ? '**block**' : 'continue',
+            `${timeoutMs / 1000} s`,
+            summary,
+          ];
+        }),
+      ),
+    'further-events': () =>
+      table(
+        ['event', 'payload', 'when'],
+        wire.furtherEventNames.map((name) => [code(name), fieldsOf(defs[eventDef(name)]!), hookRow(name).summary]),
       ),
     ui: () =>
       table(
@@ -220,6 +241,13 @@ function fieldsOf(shape: Shape, known: readonly string[] = []): string {
   const others = Object.keys(shape.properties ?? {}).filter((name) => !where.includes(name));
   const names = [...new Set([...known, ...others])];
   return names.map((name) => code(shape.required?.includes(name) ? name : `${name}?`)).join(', ') || '–';
+}
+
+/** Of all forms that it may have. Without fields of its own: names and values. */
+function patchFields(shape: Shape): string {
+  const names = [...new Set((shape.anyOf ?? [shape]).flatMap((each) => Object.keys(each.properties ?? {})))];
+  if (names.length > 0) return list(names);
+  return 'properties' in shape ? '–' : 'names and values';
 }
 
 function typeOf(shape: Shape): string {

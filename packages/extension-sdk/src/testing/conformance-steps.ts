@@ -1,8 +1,18 @@
 // What an extension is asked to show, one step each. A step throws where it fails, and returns a reason where there is nothing
 // to try. Values come from what the extension has registered.
-import { deltaTypes, errors, hookNames, isHookName, limits, registrations as kinds, type SepMethodName } from '@tenon/protocol/sep/wire';
+import { furtherHookShapes } from '@tenon/protocol/sep';
+import {
+  deltaTypes,
+  errors,
+  hookNames,
+  isFurtherHookName,
+  isHookName,
+  limits,
+  registrations as kinds,
+  type SepMethodName,
+} from '@tenon/protocol/sep/wire';
 import { RpcError } from '../index.ts';
-import { sampleArguments, sampleEntry, sampleInput, samplePayload, samplePolicyCall } from './samples.ts';
+import { sampleArguments, sampleDueTurn, sampleEntry, sampleInput, samplePayload, samplePolicyCall } from './samples.ts';
 import type { InitializeResult, Registrations } from './scripted-host.ts';
 import type { Subject } from './subject.ts';
 
@@ -212,9 +222,19 @@ export const conformanceSteps: Readonly<Record<string, Step>> = {
         ({ namespace }) => ['interaction/press', { namespace, channel: 'chat', payload: 'press', client }] as const,
       ),
       ...list('policies').map(({ id }) => ['policy/decide', { ...samplePolicyCall, policy: id }] as const),
+      ...list('scheduled_turns').map(({ id }) => ['schedule/due', { ...sampleDueTurn, handler: id }] as const),
+    ];
+    const elsewhere: readonly (readonly [SepMethodName, Fields])[] = [
+      ...list('scheduler_jobs').map(({ id }) => ['schedule/clean_up', { job: id, reason: 'delete' }] as const),
+      ...list('gateway_methods').map(({ name }) => ['gateway_method/call', { name, params: {}, client }] as const),
+      ...list('startup_checks').map(({ id }) => ['startup_check/run', { check: id }] as const),
+      ...(registrations.hooks ?? [])
+        .filter(isFurtherHookName)
+        .map((hook) => ['hook', { hook, input: sampleArguments(furtherHookShapes[hook].input) as Fields }] as const),
     ];
     for (const [method, params] of calls) await host.dispatch(method, { ...place, ...params });
-    if (calls.length > 0) return undefined;
+    for (const [method, params] of elsewhere) await host.dispatch(method, params);
+    if (calls.length + elsewhere.length > 0) return undefined;
     return list('state').length + list('descriptors').length + list('tool_facts').length > 0 ? undefined : 'it has nothing for them';
   },
   'what it has written fits the protocol': async (deps) => {

@@ -54,6 +54,10 @@ export const samplePolicyCall: Fields = {
   ...{ tool: 'other.tool', arguments: {}, call_id: 'call', run_id: 'run', risk: 'read', workspace_dir: '/' },
 };
 
+export const sampleDueTurn: Fields = {
+  ...{ run_id: 'run', job_id: 'job_0123456789abcdef', name: 'job', message: 'Look.', due_at: 1_900_000_000_000 },
+};
+
 /** What a host that has everything beyond SEP answers when it is asked. */
 export const seamAnswers: Readonly<Record<string, () => unknown>> = Object.fromEntries(
   methodNames

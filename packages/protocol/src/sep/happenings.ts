@@ -1,8 +1,17 @@
 // What events carry and what hooks are asked about. Payloads, inputs and patches are open: a host may say more than stands here,
 // and both sides read what they understand.
 import { Type, type TSchema } from 'typebox';
-import { AnyObject, Anything, Text } from './shapes.ts';
-import type { SepEventName, SepHookName } from './wire.ts';
+import { type HookEvent, hookRow, type HookResult } from '../hooks.ts';
+import { AnyObject, Anything, Empty, Text } from './shapes.ts';
+import { snake, type Snake } from './snake.ts';
+import {
+  furtherEventNames,
+  furtherHookNames,
+  type SepEventName,
+  type SepFurtherEventName,
+  type SepFurtherHookName,
+  type SepHookName,
+} from './wire.ts';
 
 const Optional = Type.Optional;
 const Whole = Type.Integer({ minimum: 0 });
@@ -66,3 +75,20 @@ export const hookShapes = {
     patch: patch({ summary: Optional(Text), label: Optional(Text) }),
   },
 } satisfies Record<SepHookName, { input: TSchema; patch: TSchema }>;
+
+/** Those beyond SEP are the gateway's own, with the names of the wire: what is said, and what a patch may say. */
+export const furtherHookShapes = Object.fromEntries(
+  furtherHookNames.map((name) => {
+    const { kind, event, result } = hookRow(name);
+    // Who is only told something may say that it has taken it, and nothing else.
+    return [name, { input: snake(event), patch: kind === 'observe' ? Empty : snake(result) }];
+  }),
+) as unknown as Readonly<Record<SepFurtherHookName, { readonly input: TSchema; readonly patch: TSchema }>>;
+
+export const furtherEventPayloads = Object.fromEntries(
+  furtherEventNames.map((name) => [name, snake(hookRow(name).event)]),
+) as unknown as Readonly<Record<SepFurtherEventName, TSchema>>;
+
+export type FurtherHookInput<Name extends SepFurtherHookName> = Snake<HookEvent<Name>>;
+export type FurtherHookPatch<Name extends SepFurtherHookName> = Snake<NonNullable<HookResult<Name>>>;
+export type FurtherEventPayload<Name extends SepFurtherEventName> = Snake<HookEvent<Name>>;

@@ -1,7 +1,15 @@
 // The extension protocol with its schemas. `@tenon/protocol/sep/wire` has the same tables without them.
 export * as wire from './wire.ts';
 export { Failure, Frame, FrameError, Notification, readFrame, Request, Success, type ReadFrame } from './envelope.ts';
-export { eventPayloads, hookShapes } from './happenings.ts';
+export {
+  eventPayloads,
+  furtherEventPayloads,
+  furtherHookShapes,
+  hookShapes,
+  type FurtherEventPayload,
+  type FurtherHookInput,
+  type FurtherHookPatch,
+} from './happenings.ts';
 export { expandEnv, ExtensionManifest, hookTimeoutOf, manifestInPackage, readManifest, type ReadManifest } from './manifest.ts';
 export { methodShapes, shapesOf, type MethodShapes, type SepParams, type SepRequestName, type SepResult } from './methods.ts';
 export { readParams, readResult, readSchema, writeFault, writeSchema, type Read, type ReadParams, type ReadResult } from './read.ts';

@@ -5,7 +5,7 @@ import { AnyObject, Anything, closed, Context, Empty, Id, Name, Text } from './s
 import { LaterRegistrations, Registrations } from './registrations.ts';
 import { seamMethods } from './seams.ts';
 import { UiAnswer, UiRequest } from './ui.ts';
-import { groupNames, hookNames, logLevels, modes, type SepMethodName } from './wire.ts';
+import { furtherHookNames, groupNames, hookNames, logLevels, modes, type SepMethodName } from './wire.ts';
 
 export interface MethodShapes {
   readonly params: TSchema;
@@ -86,7 +86,10 @@ const plainMethods = {
       closed,
     ),
   },
-  hook: { params: Type.Object({ hook: Type.Enum(hookNames), context: Context, input: AnyObject }, closed), result: Outcome },
+  hook: {
+    params: Type.Object({ hook: Type.Enum([...hookNames, ...furtherHookNames]), context: Context, input: AnyObject }, closed),
+    result: Outcome,
+  },
   'tool/execute': {
     params: Type.Object({ call_id: CallId, tool: Bare, arguments: AnyObject, context: Context }, closed),
     result: Type.Object({ content: Text, is_error: Optional(Type.Boolean()), details: Optional(Anything) }, closed),

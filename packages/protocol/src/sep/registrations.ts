@@ -68,6 +68,11 @@ export const registrationItems = {
   interactions: snake(contributions.interactiveHandler.schema),
   descriptors: snake(contributions.uiDescriptor.schema),
   policies: snake(contributions.toolPolicy.schema),
+  scheduled_turns: snake(contributions.scheduledTurn.schema),
+  scheduler_jobs: snake(contributions.schedulerJob.schema),
+  gateway_methods: snake(contributions.gatewayMethod.schema),
+  gateway_events: snake(contributions.gatewayEvent.schema),
+  startup_checks: snake(contributions.startupCheck.schema),
 } satisfies Record<SepRegistrationKey, TSchema>;
 
 export type SepRegistration<Key extends SepRegistrationKey> = Static<(typeof registrationItems)[Key]>;

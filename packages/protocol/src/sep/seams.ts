@@ -10,7 +10,7 @@ import { Count, OwnerId, RandomId, SessionKey, Timestamp } from '../names.ts';
 import { ScopeList } from '../scopes.ts';
 import { Session, sessionFields } from '../session.ts';
 import { EntryId, RunId } from '../transcript.ts';
-import { AnyObject, Anything, closed, Context, Text } from './shapes.ts';
+import { AnyObject, Anything, closed, Context, Empty, Text } from './shapes.ts';
 import { snake, type Snake } from './snake.ts';
 
 const Optional = Type.Optional;
@@ -29,6 +29,8 @@ function placed<Properties extends TProperties>(params: TObject<Properties>) {
 /** Where something was asked for, and by whom. */
 const dispatched = { context: Context, session_key: SessionKey, agent_id: OwnerId };
 const client = Type.Object({ scopes: ScopeList }, closed);
+
+const CleanupReason = Type.Enum(['reset', 'delete', 'disable', 'restart']);
 
 const Injection = snake(answerFields.inject);
 
@@ -113,6 +115,28 @@ export const seamMethods = {
     params: Type.Object({ ...dispatched, channel: Text, namespace: Text, payload: Text, callback_id: Optional(Text), client }, closed),
     result: Type.Object({ text: Optional(Text) }, closed),
   },
+  'schedule/due': {
+    params: Type.Object(
+      {
+        ...{ ...dispatched, handler: ItemName, run_id: RunId, job_id: RandomId, name: Text, tag: Optional(Text), message: Text },
+        due_at: Timestamp,
+      },
+      closed,
+    ),
+    result: Type.Object({ handled: Type.Boolean(), reply: Optional(Type.String({ maxLength: 32_768 })) }, closed),
+  },
+  'schedule/clean_up': {
+    params: Type.Object({ context: Context, job: ItemName, reason: CleanupReason, session_key: Optional(SessionKey) }, closed),
+    result: Empty,
+  },
+  'gateway_method/call': {
+    params: Type.Object({ context: Context, name: Text, params: Anything, client }, closed),
+    result: Type.Object({ result: Anything }, closed),
+  },
+  'startup_check/run': {
+    params: Type.Object({ context: Context, check: ItemName }, closed),
+    result: Type.Object({ ok: Type.Boolean(), message: Text }, closed),
+  },
   'state/get': { params: Type.Object({ ...place, namespace }, closed), result: Stored },
   'state/patch': {
     params: Type.Object({ ...place, namespace, value: Anything, if_revision: Optional(Count) }, closed),
@@ -148,6 +172,16 @@ export const seamMethods = {
       closed,
     ),
   },
+  'attachment/update': {
+    params: placed(lateParams['session.workflow.updateSessionAttachment']),
+    result: Type.Object(
+      {
+        ...{ delivery_id: RandomId, entry_id: EntryId, revision: Count, changed: Type.Boolean() },
+        edits: Type.Enum(['waiting', 'done', 'none', 'failed']),
+      },
+      closed,
+    ),
+  },
   'approval/request': {
     params: placed(lateParams['session.workflow.requestApproval']),
     result: Type.Object({ decision: Decision, by: Type.Enum(['person', 'rule', 'timeout']) }, closed),
@@ -159,5 +193,16 @@ export const seamMethods = {
   'action_required/withdraw': {
     params: placed(lateParams['session.workflow.withdrawActionRequired']),
     result: Type.Object({ withdrawn: Count }, closed),
+  },
+  'stream/emit': {
+    params: Type.Object(
+      { ...place, run_id: Optional(RunId), stream: Type.String({ minLength: 1, maxLength: 128 }), data: Anything },
+      closed,
+    ),
+    result: Empty,
+  },
+  'gateway_event/emit': {
+    params: Type.Object({ name: ItemName, data: Anything, session_key: Optional(SessionKey) }, closed),
+    result: Empty,
   },
 };

@@ -114,3 +114,31 @@ export const hookNames = Object.keys(hooks) as SepHookName[];
 export function isHookName(name: string): name is SepHookName {
   return Object.hasOwn(hooks, name);
 }
+
+/**
+ * Hooks beyond SEP: those of the gateway that it waits for, under the names that they have there. What they are about, and what an
+ * answer may say, stands in its hook table; a test holds both together.
+ */
+export const furtherHookNames = [
+  ...(['before_model_resolve', 'agent_turn_prepare', 'heartbeat_prompt_contribution', 'before_prompt_build'] as const),
+  ...(['before_agent_run', 'before_agent_reply', 'before_agent_finalize', 'before_message_write'] as const),
+  ...(['before_tool_call', 'resolve_exec_env', 'tool_result_persist', 'before_tool_call_persist', 'after_tool_call_persist'] as const),
+  'message_sending',
+] as const;
+export type SepFurtherHookName = (typeof furtherHookNames)[number];
+
+export function isFurtherHookName(name: string): name is SepFurtherHookName {
+  return (furtherHookNames as readonly string[]).includes(name);
+}
+
+/** Events beyond SEP: hooks of the gateway that it does not wait for, under the names that they have there. */
+export const furtherEventNames = [
+  ...(['llm_input', 'llm_output', 'model_call_started', 'model_call_ended', 'after_tool_call'] as const),
+  ...(['session_end', 'before_reset', 'before_compaction', 'after_compaction', 'gateway_start', 'gateway_stop'] as const),
+  ...(['message_received', 'message_sent', 'cron_changed', 'cron_reconciled'] as const),
+] as const;
+export type SepFurtherEventName = (typeof furtherEventNames)[number];
+
+export function isFurtherEventName(name: string): name is SepFurtherEventName {
+  return (furtherEventNames as readonly string[]).includes(name);
+}

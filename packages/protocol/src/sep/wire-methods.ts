@@ -42,6 +42,9 @@ export const groups = {
   policies: { summary: 'Judge tool calls before all others; it can only tighten.', grants: ['policy.tools'], beyond: true },
   approvals: { summary: 'Ask the operator.', grants: ['approvals.request'], beyond: true },
   notices: { summary: 'Tell people that they are needed.', grants: ['people.notify'], beyond: true },
+  streams: { summary: 'Say something in streams and events of its own.', grants: ['events.emit'], beyond: true },
+  gateway_methods: { summary: 'Add methods of its own to the gateway.', grants: ['gateway.methods'], beyond: true },
+  startup_checks: { summary: 'Say whether all is well, when the gateway starts and when somebody asks.', grants: [], beyond: true },
 } as const satisfies Record<string, GroupRow>;
 export type SepGroup = keyof typeof groups;
 export const groupNames = Object.keys(groups) as SepGroup[];
@@ -142,12 +145,22 @@ export const methods = {
   'state/list': { ...call('state', 'The sessions that have a state of it.'), grants: ['sessions.list'], ...beyond },
   'injection/enqueue': { ...call('injections', 'Tell the agent something in the next turn, once.'), ...beyond },
   'turn/continue': { ...call('turns', 'Start a turn without a message.'), ...beyond },
+  'schedule/due': {
+    ...dispatch('schedules', 30_000, 'A turn that it has scheduled is due; it may deal with it without the agent.'),
+    ...beyond,
+  },
+  'schedule/clean_up': { ...dispatch('schedules', 5_000, 'What a scheduler job of it stands for must end.'), ...beyond },
+  'gateway_method/call': { ...dispatch('gateway_methods', 30_000, 'A client calls a method of the extension.'), ...beyond },
+  'startup_check/run': { ...dispatch('startup_checks', 5_000, 'Look whether all is well.'), tier: 'event', ...beyond },
   'schedule/turn': { ...call('schedules', 'Start a turn at a later time, or again and again.'), ...beyond },
   'schedule/remove': { ...call('schedules', 'Take back turns that it has scheduled.'), ...beyond },
   'attachment/send': { ...call('attachments', 'Send files, text and buttons to where the session came from.'), ...beyond },
+  'attachment/update': { ...call('attachments', 'Change the text and the buttons of what it has sent.'), ...beyond },
   'approval/request': { ...wait('approvals', 'Ask the operator, and wait for the answer.'), ...beyond },
   'action_required/notify': { ...call('notices', 'Tell people that they are needed.'), ...beyond },
   'action_required/withdraw': { ...call('notices', 'They are not needed any more.'), ...beyond },
+  'stream/emit': { ...call('streams', 'Say something in a stream of its own, in a run.'), ...beyond },
+  'gateway_event/emit': { ...call('streams', 'Send an event of its own to clients.'), ...beyond },
 } as const satisfies Record<string, SepMethodRow>;
 
 export type SepMethodName = keyof typeof methods;

@@ -3,7 +3,22 @@
 // which are plain data too, so that an extension that starts pays for no schema.
 import type { SepGroup } from './wire-methods.ts';
 
-export { events, eventNames, hookNames, hooks, isEventName, isHookName, type SepEventName, type SepHookName } from './wire-events.ts';
+export {
+  events,
+  eventNames,
+  furtherEventNames,
+  furtherHookNames,
+  hookNames,
+  hooks,
+  isEventName,
+  isFurtherEventName,
+  isFurtherHookName,
+  isHookName,
+  type SepEventName,
+  type SepFurtherEventName,
+  type SepFurtherHookName,
+  type SepHookName,
+} from './wire-events.ts';
 export {
   deltaTypes,
   interactiveUiKinds,
@@ -122,6 +137,35 @@ export const registrations = {
   interactions: { summary: 'Buttons that it is told of.', key: 'namespace', group: 'interactions', later: false, beyond: true },
   descriptors: { summary: 'Controls in the page.', key: 'id', group: 'descriptors', later: false, beyond: true },
   policies: { summary: 'Policies over tool calls.', key: 'id', group: 'policies', later: false, beyond: true },
+  scheduled_turns: {
+    summary: 'It is given the turns that it has scheduled, when they are due.',
+    key: 'id',
+    group: 'schedules',
+    later: false,
+    beyond: true,
+  },
+  scheduler_jobs: {
+    summary: 'What it has running for a session elsewhere: it is told when that must end.',
+    key: 'id',
+    group: 'schedules',
+    later: false,
+    beyond: true,
+  },
+  gateway_methods: {
+    summary: 'Methods of the gateway, called `plugin.<extension>.<name>`.',
+    key: 'name',
+    group: 'gateway_methods',
+    later: false,
+    beyond: true,
+  },
+  gateway_events: {
+    summary: 'Events of the gateway, called `plugin.<extension>.<name>`.',
+    key: 'name',
+    group: 'streams',
+    later: false,
+    beyond: true,
+  },
+  startup_checks: { summary: 'Whether all is well.', key: 'id', group: 'startup_checks', later: false, beyond: true },
 } as const satisfies Record<string, RegistrationRow>;
 export type SepRegistrationKey = keyof typeof registrations;
 export const registrationKeys = Object.keys(registrations) as SepRegistrationKey[];

@@ -1,11 +1,10 @@
-// Everything that an extension can do, in plain JavaScript. What it does is of no use; how it does it is the point. The same
-// extension in Python stands beside it, and both pass the scripted exchanges of this specification.
+// Everything that an extension can do under SEP, in plain JavaScript. What it does is of no use; how it does it is the point. The
+// same extension in Python stands beside it, with all that is beyond SEP, and both pass the scripted exchanges of this specification.
 import { complain, createPeer, RpcError } from './sep.mjs';
 
 const object = (properties, required = []) => ({ type: 'object', properties, required });
 const text = { type: 'string' };
 
-let enabled = {}; // groups that the host has enabled
 let flags = {};
 const learned = new Set();
 
@@ -77,12 +76,12 @@ const tools = {
 // Commands: name → what people are told of it, what it does, and what may follow it.
 const words = ['hello', 'help', 'hi'];
 const commands = {
-  echo: {
+  'js-echo': {
     description: 'Say it back.',
     execute: ({ args }) => args,
     complete: (partial) => words.filter((word) => word.startsWith(partial)).map((value) => ({ value })),
   },
-  talk: {
+  'js-talk': {
     description: 'Write into the session.',
     async execute(_, context) {
       await host.call('session/send_message', { context, text: 'A word from the reference.', role: 'assistant' });
@@ -93,7 +92,7 @@ const commands = {
       return `talking to ${state?.model}`;
     },
   },
-  show: {
+  'js-show': {
     description: 'Show everything that can be shown.',
     async execute() {
       await ui({ kind: 'notify', message: 'Watch this.', level: 'info' });
@@ -109,7 +108,7 @@ const commands = {
       return block.text;
     },
   },
-  learn: {
+  'js-learn': {
     description: 'Learn a tool, and use only that one and say.',
     async execute({ args: name }) {
       if (name === '') return 'learn what?';
@@ -121,95 +120,12 @@ const commands = {
   },
 };
 
-// Beyond SEP: taken only from hosts that have enabled the groups.
-const seamCommand = {
-  description: 'Use the seams of the session.',
-  async execute(_, context) {
-    await host.call('injection/enqueue', { context, text: 'The reference says hello.', idempotency_key: 'hello' });
-    await host.call('turn/continue', { context });
-    await host.call('schedule/turn', { context, message: 'Look again.', delay_ms: 60_000, tag: 'reference' });
-    await host.call('schedule/remove', { context, tag: 'reference' });
-    await host.call('attachment/send', {
-      context,
-      text: 'A greeting.',
-      presentation: { title: 'Hello', buttons: [{ id: 'add', label: 'Add one', action: { data: 'score:add' } }] },
-    });
-    const { decision, by } = await host.call('approval/request', { context, title: 'Go on?', description: 'The reference asks.' });
-    const { id } = await host.call('action_required/notify', {
-      context,
-      title: 'Somebody is needed.',
-      actions: [{ label: 'Reset', action_id: 'reset' }],
-    });
-    await host.call('action_required/withdraw', { context, id });
-    const { sessions } = await host.call('state/list', { namespace: 'score' });
-    const { swapped } = await host.call('kv/compare_and_set', { key: 'seams', expected: null, value: 1 });
-    const count = `${sessions.length} ${sessions.length === 1 ? 'session' : 'sessions'}`;
-    return `${decision} by ${by}; ${count}; ${swapped ? 'first time' : 'again'}`;
-  },
-};
-
-async function addToScore(context, by) {
-  const { value, revision } = await host.call('state/get', { context, namespace: 'score' });
-  const n = (value?.n ?? 0) + by;
-  await host.call('state/patch', { context, namespace: 'score', value: { n }, if_revision: revision });
-  return n;
-}
-
-async function executeAction({ action, payload, context }) {
-  if (action === 'add') {
-    try {
-      return { ok: true, result: { n: await addToScore(context, payload?.by ?? 1) } };
-    } catch (error) {
-      return { ok: false, error: error.message };
-    }
-  }
-  if (action === 'reset') {
-    return { ok: true, reply: 'Back to zero.', state_patch: { score: null }, inject: [{ text: 'The score was reset.' }] };
-  }
-  return { ok: false, error: `unknown action: ${action}` };
-}
-
-function decide({ tool, arguments: args, derived_paths: paths = [] }) {
-  if (paths.some((path) => /(^|\/)\.env$/.test(path))) return { decision: 'deny', reason: '.env files are secret' };
-  if (tool === 'exec' && /^git push\b/.test(args.command ?? '')) {
-    return { decision: 'ask', approval: { title: 'Push?', description: 'Others will see it.' } };
-  }
-  return { decision: 'allow' };
-}
-
-/** Each key only where the host has enabled its group: others refuse what they do not know. */
-function furtherRegistrations() {
-  const all = {
-    tool_facts: [{ name: 'say', risk: 'read', idempotent: true, parallel_safe: true }],
-    state: [{ namespace: 'score', description: 'The score of a session.', project: '' }],
-    actions: [
-      { id: 'add', description: 'Add to the score.', schema: object({ by: { type: 'integer' } }) },
-      { id: 'reset', description: 'Back to zero.' },
-    ],
-    patch_actions: [{ action: 'shout' }],
-    interactions: [{ channel: '*', namespace: 'score' }],
-    descriptors: [
-      {
-        id: 'score',
-        label: 'Score',
-        surface: 'session',
-        view: [{ kind: 'key-value', from: { namespace: 'score' } }],
-        actions: [{ label: 'Reset', style: 'danger', action_id: 'reset' }],
-      },
-    ],
-    policies: [{ id: 'no-secrets', description: 'Nobody reads .env files; a person is asked before a push.' }],
-  };
-  return Object.fromEntries(Object.entries(all).filter(([key]) => enabled[key === 'patch_actions' ? 'actions' : key] === true));
-}
-
 const listOf = (rows) =>
   Object.entries(rows).map(([name, { description, parameters }]) => ({ name, description, ...(parameters && { parameters }) }));
 
 const requests = {
   initialize(params) {
-    enabled = params.capabilities_enabled ?? {};
     flags = params.flags ?? {};
-    if (enabled.injections) commands.seams = seamCommand;
     return {
       protocol_version: 1,
       extension: { name: 'reference-js', version: '1.0.0' },
@@ -217,12 +133,11 @@ const requests = {
         tools: listOf(tools),
         commands: listOf(commands),
         flags: ['loud'],
-        shortcuts: [{ key: 'ctrl+e', command: 'echo' }],
+        shortcuts: [{ key: 'ctrl+e', command: 'js-echo' }],
         subscriptions: ['turn_end', 'bus/event'],
         providers: [{ name: 'parrot', oauth: true, models: [{ id: 'parrot-1', display_name: 'Parrot 1' }] }],
         hooks: ['tool_call', 'tool_result'],
         message_renderers: [{ tag: 'note', template: { kind: 'markdown', text: '**{{title}}**' } }],
-        ...furtherRegistrations(),
       },
     };
   },
@@ -292,14 +207,6 @@ const requests = {
     return { access_token: `token-of-${code}`, refresh_token: `again-${code}` };
   },
   'provider/oauth_refresh': ({ refresh_token }) => ({ access_token: `token-of-${refresh_token}` }),
-
-  'action/execute': executeAction,
-  'patch_action/execute': ({ action, entry }) =>
-    action === 'shout'
-      ? { ok: true, entry_patch: { title: entry.title.toUpperCase() } }
-      : { ok: false, error: `unknown action: ${action}` },
-  'policy/decide': decide,
-  'interaction/press': async ({ context }) => ({ text: `The score is ${await addToScore(context, 1)}.` }),
 };
 
 const notifications = {

@@ -1,7 +1,7 @@
 """Everything that an extension can do, in Python with nothing but its standard library.
 
-What it does is of no use; how it does it is the point. The same extension in JavaScript stands beside it, and both pass the
-scripted exchanges of this specification.
+What it does is of no use; how it does it is the point. The part of it that is SEP stands beside it in JavaScript, and both pass
+the scripted exchanges of this specification.
 """
 
 import re
@@ -141,7 +141,8 @@ def seams(args, context):
     call("schedule/turn", message="Look again.", delay_ms=60_000, tag="reference")
     call("schedule/remove", tag="reference")
     button = {"id": "add", "label": "Add one", "action": {"data": "score:add"}}
-    call("attachment/send", text="A greeting.", presentation={"title": "Hello", "buttons": [button]})
+    sent = call("attachment/send", text="A greeting.", presentation={"title": "Hello", "buttons": [button]})
+    call("attachment/update", delivery_id=sent["delivery_id"], text="A greeting, again.")
     approval = call("approval/request", title="Go on?", description="The reference asks.")
     notice = call("action_required/notify", title="Somebody is needed.", actions=[{"label": "Reset", "action_id": "reset"}])
     call("action_required/withdraw", id=notice["id"])
@@ -151,11 +152,20 @@ def seams(args, context):
     return "%s by %s; %s; %s" % (approval["decision"], approval["by"], plural(len(sessions), "session"), first)
 
 
+def later(message, context):
+    host.call("schedule/turn", {"context": context, "message": message, "delay_ms": 1, "tag": "later"})
+    return "later: %s" % message
+
+
 COMMANDS = {
-    "echo": (echo, "Say it back."),
-    "talk": (talk, "Write into the session."),
-    "show": (show, "Show everything that can be shown."),
-    "learn": (learn, "Learn a tool, and use only that one and say."),
+    "py-echo": (echo, "Say it back."),
+    "py-talk": (talk, "Write into the session."),
+    "py-show": (show, "Show everything that can be shown."),
+    "py-learn": (learn, "Learn a tool, and use only that one and say."),
+}
+FURTHER_COMMANDS = {
+    "py-seams": (seams, "Use the seams of the session."),
+    "py-later": (later, "Say it to the agent in a moment."),
 }
 WORDS = ["hello", "help", "hi"]
 
@@ -164,6 +174,7 @@ def add_to_score(context, by):
     stored = host.call("state/get", {"context": context, "namespace": "score"})
     n = (stored["value"] or {}).get("n", 0) + by
     host.call("state/patch", {"context": context, "namespace": "score", "value": {"n": n}, "if_revision": stored["revision"]})
+    host.call("gateway_event/emit", {"name": "score", "data": {"n": n}})
     return n
 
 
@@ -188,8 +199,13 @@ def further_registrations():
             }
         ],
         "policies": [{"id": "no-secrets", "description": "Nobody reads .env files; a person is asked before a push."}],
+        "scheduled_turns": [{"id": "look", "description": "Looks by itself where that is all that is asked."}],
+        "scheduler_jobs": [{"id": "watch", "session_key": "agent:main:main", "kind": "watcher"}],
+        "gateway_methods": [{"name": "scores", "scope": "operator.read"}],
+        "gateway_events": [{"name": "score", "scope": "operator.read"}],
+        "startup_checks": [{"id": "ready", "description": "Whether it is there."}],
     }
-    groups = {"patch_actions": "actions"}
+    groups = {"patch_actions": "actions", "gateway_events": "streams", "scheduled_turns": "schedules", "scheduler_jobs": "schedules"}
     return {key: items for key, items in every.items() if enabled.get(groups.get(key, key)) is True}
 
 
@@ -199,8 +215,10 @@ def further_registrations():
 def initialize(params, cancelled):
     enabled.update(params.get("capabilities_enabled") or {})
     flags.update(params.get("flags") or {})
-    if enabled.get("injections"):
-        COMMANDS["seams"] = (seams, "Use the seams of the session.")
+    # A host that has more than SEP names it, whether it is on or off.
+    has_more = "state" in enabled
+    if has_more:
+        COMMANDS.update(FURTHER_COMMANDS)
     return {
         "protocol_version": 1,
         "extension": {"name": "reference-py", "version": "1.0.0"},
@@ -208,10 +226,10 @@ def initialize(params, cancelled):
             "tools": [{"name": name, "description": text, "parameters": shape} for name, (_, text, shape) in TOOLS.items()],
             "commands": [{"name": name, "description": text} for name, (_, text) in COMMANDS.items()],
             "flags": ["loud"],
-            "shortcuts": [{"key": "ctrl+e", "command": "echo"}],
-            "subscriptions": ["turn_end", "bus/event"],
+            "shortcuts": [{"key": "ctrl+e", "command": "py-echo"}],
+            "subscriptions": ["turn_end", "bus/event"] + (["cron_changed"] if has_more else []),
             "providers": [{"name": "parrot", "oauth": True, "models": [{"id": "parrot-1", "display_name": "Parrot 1"}]}],
-            "hooks": ["tool_call", "tool_result"],
+            "hooks": ["tool_call", "tool_result"] + (["before_agent_finalize"] if has_more else []),
             "message_renderers": [{"tag": "note", "template": {"kind": "markdown", "text": "**{{title}}**"}}],
             **further_registrations(),
         },
@@ -255,7 +273,7 @@ def command_execute(params, cancelled):
 
 
 def command_complete(params, cancelled):
-    words = WORDS if params.get("command") == "echo" else []
+    words = WORDS if params.get("command") == "py-echo" else []
     return {"completions": [{"value": word} for word in words if word.startswith(params.get("partial", ""))]}
 
 
@@ -266,6 +284,9 @@ def hook(params, cancelled):
     if params["hook"] == "tool_result" and "hunter2" in value.get("content", ""):
         # The patch replaces the whole value.
         return {"action": "modify", "patch": {**value, "content": value["content"].replace("hunter2", "[redacted]")}}
+    if params["hook"] == "before_agent_finalize" and "may" in value.get("last_assistant_message", ""):
+        # Beyond SEP a patch is what the hook may answer, and nothing else.
+        return {"action": "modify", "patch": {"action": "revise", "retry": {"instruction": "Say it for sure.", "max_attempts": 1}}}
     return {"action": "continue"}
 
 
@@ -321,10 +342,34 @@ def interaction_press(params, cancelled):
     return {"text": "The score is %d." % add_to_score(params["context"], 1)}
 
 
+def schedule_due(params, cancelled):
+    if params["message"] != "Look again.":
+        return {"handled": False}
+    stream = {"run_id": params["run_id"], "stream": "reference-py.look", "data": {"looked": True}}
+    host.call("stream/emit", {"context": params["context"], **stream})
+    return {"handled": True, "reply": "Looked, and all is well."}
+
+
+def schedule_clean_up(params, cancelled):
+    host.notify("log", {"level": "info", "message": "%s ends: %s" % (params["job"], params["reason"])})
+    return {}
+
+
+def gateway_method_call(params, cancelled):
+    sessions = host.call("state/list", {"namespace": "score"})["sessions"]
+    return {"result": {each["session_key"]: each["value"]["n"] for each in sessions}}
+
+
+def startup_check_run(params, cancelled):
+    return {"ok": True, "message": "It is there."}
+
+
 def event(params):
     payload = params.get("payload") or {}
     if params.get("event") == "bus/event":
         host.notify("log", {"level": "info", "message": "%s says %s" % (payload.get("from"), payload.get("topic"))})
+    if params.get("event") == "cron_changed":
+        host.notify("log", {"level": "info", "message": "a job was %s" % payload.get("action")})
     if params.get("event") == "turn_end":
         try:
             host.call("bus/publish", {"topic": "reference.turn", "payload": {"iterations": payload.get("iterations", 0)}})
@@ -348,6 +393,10 @@ host = Peer(
         "patch_action/execute": patch_action_execute,
         "policy/decide": policy_decide,
         "interaction/press": interaction_press,
+        "schedule/due": schedule_due,
+        "schedule/clean_up": schedule_clean_up,
+        "gateway_method/call": gateway_method_call,
+        "startup_check/run": startup_check_run,
     },
     {"event": event},
 )

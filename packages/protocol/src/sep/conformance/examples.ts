@@ -121,12 +121,18 @@ export const examples: { readonly [Method in SepMethodName]: Examples<Method> } 
     params: [
       { hook: 'tool_call', context: command, input: { tool: 'exec', arguments: { command: 'rm -rf /' } } },
       { hook: 'tool_result', context: command, input: { tool: 'exec', arguments: {}, content: 'ok', is_error: false } },
+      {
+        hook: 'before_agent_finalize',
+        context: command,
+        input: { ...session, stop_hook_active: false, attempt_index: 0, made_tool_call: false, tool_calls: [] },
+      },
     ],
     result: [
       { action: 'continue' },
       { action: 'block' },
       { action: 'block', reason: 'not on my watch' },
       { action: 'modify', patch: { tool: 'echo.say', arguments: { phrase: 'quietly' } } },
+      { action: 'modify', patch: { action: 'revise', retry: { instruction: 'Run the tests.', max_attempts: 1 } } },
     ],
   },
   'tool/execute': {
@@ -302,6 +308,33 @@ export const examples: { readonly [Method in SepMethodName]: Examples<Method> } 
     params: [{ context: command, ...session, channel: 'webchat', namespace: 'score', payload: 'reset', callback_id: 'press-1', client }],
     result: [{ text: 'Done.' }, {}],
   },
+  'schedule/due': {
+    params: [
+      {
+        ...{ context: command, ...session, handler: 'look', run_id: 'run-3', job_id: 'job_0123456789abcdef', name: 'Build', tag: 'build' },
+        ...{ message: 'Look at the build.', due_at: 1_900_000_000_000 },
+      },
+    ],
+    result: [{ handled: true, reply: 'All green.' }, { handled: false }],
+  },
+  'schedule/clean_up': {
+    params: [
+      { context: command, job: 'watch', reason: 'delete', session_key: session.session_key },
+      { context: command, job: 'watch', reason: 'disable' },
+    ],
+    result: [{}],
+  },
+  'gateway_method/call': {
+    params: [{ context: command, name: 'score.top', params: { most: 3 }, client }],
+    result: [{ result: { scores: [3] } }, { result: null }],
+  },
+  'startup_check/run': {
+    params: [{ context: event, check: 'disk' }],
+    result: [
+      { ok: true, message: 'There is room.' },
+      { ok: false, message: 'The disk is full; remove something.' },
+    ],
+  },
   'state/get': {
     params: [{ context: event, namespace: 'score' }],
     result: [
@@ -373,6 +406,16 @@ export const examples: { readonly [Method in SepMethodName]: Examples<Method> } 
       { channel: 'webchat', delivered_to: 'webchat', count: 1, delivery_id: 'dlv_0123456789abcdef', entry_id: 'entry-12', state: 'sent' },
     ],
   },
+  'attachment/update': {
+    params: [
+      { context: command, delivery_id: 'dlv_0123456789abcdef', text: 'The report, again.', presentation: null },
+      {
+        ...{ session_key: session.session_key, delivery_id: 'dlv_0123456789abcdef' },
+        presentation: { title: 'Done', tone: 'ok', buttons: [] },
+      },
+    ],
+    result: [{ delivery_id: 'dlv_0123456789abcdef', entry_id: 'entry-12', revision: 1, changed: true, edits: 'done' }],
+  },
   'approval/request': {
     params: [
       {
@@ -393,6 +436,14 @@ export const examples: { readonly [Method in SepMethodName]: Examples<Method> } 
     result: [{ id: 'act_0123456789abcdef' }],
   },
   'action_required/withdraw': { params: [{ context: command, id: 'act_0123456789abcdef' }], result: [{ withdrawn: 1 }] },
+  'stream/emit': {
+    params: [
+      { context: command, run_id: 'run-1', stream: 'echo.progress', data: { half: true } },
+      { session_key: session.session_key, run_id: 'run-1', stream: 'echo', data: 'done' },
+    ],
+    result: [{}],
+  },
+  'gateway_event/emit': { params: [{ name: 'score', data: { n: 3 }, session_key: session.session_key }], result: [{}] },
 };
 
 /** Items of the registrations that are not in SEP; those that are stand in the answer to `initialize`. */
@@ -429,4 +480,9 @@ export const furtherRegistrations: SepResult<'initialize'>['registrations'] = {
     },
   ],
   policies: [{ id: 'no-secrets', description: 'Nobody reads .env files.', matcher: ['exec', 'read'] }],
+  scheduled_turns: [{ id: 'look', description: 'Looks by itself.' }],
+  scheduler_jobs: [{ id: 'watch', session_key: session.session_key, kind: 'watcher', description: 'Watches a build.' }],
+  gateway_methods: [{ name: 'score.top', scope: 'operator.read' }],
+  gateway_events: [{ name: 'score', description: 'The score has changed.', scope: 'operator.read' }],
+  startup_checks: [{ id: 'disk', description: 'Whether there is room.' }],
 };

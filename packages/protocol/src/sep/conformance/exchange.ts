@@ -16,7 +16,7 @@ export type Pattern =
   | { readonly $any: true }
   /** Text that the regular expression finds something in. */
   | { readonly $match: string }
-  /** Anything; the same name in a later frame stands for it. */
+  /** Anything; the same name in a later frame stands for it, also in exchanges that follow with the same process. */
   | { readonly $bind: string }
   /** What was bound before. */
   | { readonly $ref: string }
@@ -62,6 +62,12 @@ export const failure = (id: number | string, code: number, message: Pattern = { 
 /** A request of the extension; its id is bound to the name. */
 export const asked = (name: string, method: string, params: Pattern): Step => ({ expect: { ...v, id: { $bind: name }, method, params } });
 export const told = (method: string, params: Pattern): Step => ({ expect: { ...v, method, params } });
+
+/** Commands that it registers. Each extension has names of its own for them, so that several can be used side by side. */
+export const commandsNamed = (...names: readonly string[]): Pattern =>
+  names.map((name) => ({ name: { $bind: `command ${name}` }, description: { $any: true } }));
+/** The command that was registered as this one. */
+export const named = (name: string) => ({ $ref: `command ${name}` }) as const;
 
 export const command = { token: 'c-1', tier: 'command' } as const;
 export const event = { token: 'e-1', tier: 'event' } as const;

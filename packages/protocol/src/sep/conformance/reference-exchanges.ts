@@ -3,8 +3,10 @@ import {
   answer,
   asked,
   command,
+  commandsNamed,
   event,
   failure,
+  named,
   notice,
   refusal,
   request,
@@ -18,7 +20,7 @@ import {
 const tool = (id: number, name: string, args: object = {}) =>
   request(id, 'tool/execute', { call_id: `c-${id}`, tool: name, arguments: args, context: command });
 const typed = (id: number, name: string, args = '') =>
-  request(id, 'command/execute', { command: name, context: command, arguments: { args } });
+  request(id, 'command/execute', { command: named(name), context: command, arguments: { args } });
 const inSession = (fields: { readonly [field: string]: Pattern }) => ({ context: command, ...fields });
 const of = 'reference';
 
@@ -41,9 +43,9 @@ export const referenceExchanges: readonly Exchange[] = [
             description: { $any: true },
             parameters: { type: 'object' },
           })),
-          commands: ['echo', 'talk', 'show', 'learn'].map((name) => ({ name, description: { $any: true } })),
+          commands: commandsNamed('echo', 'talk', 'show', 'learn'),
           flags: ['loud'],
-          shortcuts: [{ key: 'ctrl+e', command: 'echo' }],
+          shortcuts: [{ key: 'ctrl+e', command: named('echo') }],
           subscriptions: ['turn_end', 'bus/event'],
           providers: [{ name: 'parrot', oauth: true, models: [{ id: 'parrot-1' }] }],
           hooks: ['tool_call', 'tool_result'],
@@ -196,9 +198,9 @@ export const referenceExchanges: readonly Exchange[] = [
     steps: [
       typed(43, 'echo', 'hi  there'),
       result(43, { content: 'hi  there' }),
-      request(44, 'command/complete', { command: 'echo', context: command, partial: 'he' }),
+      request(44, 'command/complete', { command: named('echo'), context: command, partial: 'he' }),
       result(44, { completions: [{ value: 'hello' }, { value: 'help' }] }),
-      request(45, 'command/complete', { command: 'echo', context: command, partial: 'zz' }),
+      request(45, 'command/complete', { command: named('echo'), context: command, partial: 'zz' }),
       result(45, { completions: [] }),
     ],
   },

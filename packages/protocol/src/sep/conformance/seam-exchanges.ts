@@ -1,11 +1,12 @@
 // What the reference extensions do beyond SEP, with a host that has enabled it.
 import type { SepGroup } from '../wire.ts';
 import { examples } from './examples.ts';
-import { answer, asked, command, event, refusal, request, result, type Exchange } from './exchange.ts';
+import { answer, asked, command, commandsNamed, event, named, refusal, request, result, silence, told, type Exchange } from './exchange.ts';
 
 const groups: readonly SepGroup[] = [
   ...(['tool_facts', 'state', 'actions', 'injections', 'turns', 'schedules'] as const),
   ...(['attachments', 'interactions', 'descriptors', 'policies', 'approvals', 'notices'] as const),
+  ...(['streams', 'gateway_methods', 'startup_checks'] as const),
 ];
 const session = { session_key: 'agent:main:notes', agent_id: 'main' };
 const client = { scopes: ['operator.write'] };
@@ -16,6 +17,16 @@ const judge = (id: number, tool: string, args: object, paths: readonly string[] 
   request(id, 'policy/decide', {
     ...{ context: event, ...session, policy: 'no-secrets', tool, arguments: args, call_id: 'c', run_id: 'r' },
     ...{ risk: 'read', workspace_dir: '/work', derived_paths: paths },
+  });
+const due = (id: number, message: string) =>
+  request(id, 'schedule/due', {
+    ...{ context: command, ...session, handler: 'look', run_id: 'r', job_id: 'job_0123456789abcdef', name: 'later' },
+    ...{ message, due_at: 1_900_000_000_000 },
+  });
+const finish = (id: number, said: string) =>
+  request(id, 'hook', {
+    ...{ hook: 'before_agent_finalize', context: command },
+    input: { ...session, stop_hook_active: false, attempt_index: 0, last_assistant_message: said, made_tool_call: false, tool_calls: [] },
   });
 const of = 'reference';
 
@@ -33,6 +44,9 @@ export const seamExchanges: readonly Exchange[] = [
       }),
       result(1, {
         registrations: {
+          commands: commandsNamed('echo', 'talk', 'show', 'learn', 'seams', 'later'),
+          subscriptions: ['turn_end', 'bus/event', 'cron_changed'],
+          hooks: ['tool_call', 'tool_result', 'before_agent_finalize'],
           tool_facts: [{ name: 'say', risk: 'read' }],
           state: [{ namespace: 'score', project: '' }],
           actions: [{ id: 'add' }, { id: 'reset' }],
@@ -40,6 +54,11 @@ export const seamExchanges: readonly Exchange[] = [
           interactions: [{ channel: '*', namespace: 'score' }],
           descriptors: [{ id: 'score', surface: 'session' }],
           policies: [{ id: 'no-secrets' }],
+          scheduled_turns: [{ id: 'look' }],
+          scheduler_jobs: [{ id: 'watch', session_key: 'agent:main:main', kind: 'watcher' }],
+          gateway_methods: [{ name: 'scores', scope: 'operator.read' }],
+          gateway_events: [{ name: 'score', scope: 'operator.read' }],
+          startup_checks: [{ id: 'ready' }],
         },
       }),
     ],
@@ -55,6 +74,8 @@ export const seamExchanges: readonly Exchange[] = [
       answer('get', { value: { n: 3 }, revision: 7 }),
       asked('patch', 'state/patch', { context: command, namespace: 'score', value: { n: 5 }, if_revision: 7 }),
       answer('patch', { revision: 8 }),
+      asked('tell', 'gateway_event/emit', { name: 'score', data: { n: 5 } }),
+      answer('tell', {}),
       result(70, { ok: true, result: { n: 5 } }),
       act(71, 'add', { by: 1 }),
       asked('get-again', 'state/get', { namespace: 'score' }),
@@ -113,6 +134,8 @@ export const seamExchanges: readonly Exchange[] = [
       answer('get', { value: { n: 1 }, revision: 1 }),
       asked('patch', 'state/patch', { context: command, value: { n: 2 }, if_revision: 1 }),
       answer('patch', { revision: 2 }),
+      asked('tell', 'gateway_event/emit', { name: 'score', data: { n: 2 } }),
+      answer('tell', {}),
       result(77, { text: 'The score is 2.' }),
     ],
   },
@@ -122,7 +145,7 @@ export const seamExchanges: readonly Exchange[] = [
     of,
     groups,
     steps: [
-      request(78, 'command/execute', { command: 'seams', context: command, arguments: { args: '' } }),
+      request(78, 'command/execute', { command: named('seams'), context: command, arguments: { args: '' } }),
       asked('inject', 'injection/enqueue', { context: command, text: 'The reference says hello.', idempotency_key: 'hello' }),
       answer('inject', { id: 'hello', session_key: session.session_key }),
       asked('turn', 'turn/continue', { context: command }),
@@ -139,6 +162,8 @@ export const seamExchanges: readonly Exchange[] = [
         ...{ channel: 'webchat', delivered_to: 'webchat', count: 0, delivery_id: 'dlv_0123456789abcdef' },
         ...{ entry_id: 'entry-1', state: 'sent' },
       }),
+      asked('change', 'attachment/update', { context: command, delivery_id: 'dlv_0123456789abcdef', text: 'A greeting, again.' }),
+      answer('change', { delivery_id: 'dlv_0123456789abcdef', entry_id: 'entry-1', revision: 1, changed: true, edits: 'done' }),
       asked('approve', 'approval/request', { context: command, title: 'Go on?', description: 'The reference asks.' }),
       answer('approve', { decision: 'allow-once', by: 'person' }),
       asked('call', 'action_required/notify', {
@@ -157,12 +182,64 @@ export const seamExchanges: readonly Exchange[] = [
     ],
   },
   {
+    name: 'seam-schedule',
+    summary: 'A turn that it has scheduled is dealt with when it is due, or left to the agent; what it runs elsewhere ends when it must.',
+    of,
+    groups,
+    steps: [
+      request(90, 'command/execute', { command: named('later'), context: command, arguments: { args: 'Look again.' } }),
+      asked('later', 'schedule/turn', { context: command, message: 'Look again.', delay_ms: 1 }),
+      answer('later', { id: 'job_0123456789abcdef', session_key: session.session_key, next_at: 1_900_000_000_000 }),
+      result(90, { content: 'later: Look again.' }),
+      due(91, 'Look again.'),
+      asked('say', 'stream/emit', { context: command, run_id: 'r', data: { looked: true } }),
+      answer('say', {}),
+      result(91, { handled: true, reply: 'Looked, and all is well.' }),
+      due(92, 'Write a poem.'),
+      result(92, { handled: false }),
+      request(93, 'schedule/clean_up', { context: command, job: 'watch', reason: 'delete', session_key: 'agent:main:main' }),
+      told('log', { level: 'info', message: 'watch ends: delete' }),
+      result(93, {}),
+      {
+        send: { jsonrpc: '2.0', method: 'event', params: { event: 'cron_changed', seq: 3, context: event, payload: { action: 'added' } } },
+      },
+      ...silence(94),
+      told('log', { level: 'info', message: 'a job was added' }),
+    ],
+  },
+  {
+    name: 'seam-finish',
+    summary: 'A turn that would end is sent back, once.',
+    of,
+    groups,
+    steps: [
+      finish(95, 'It may rain.'),
+      result(95, { action: 'modify', patch: { action: 'revise', retry: { instruction: 'Say it for sure.', max_attempts: 1 } } }),
+      finish(96, 'It rains.'),
+      result(96, { action: 'continue' }),
+    ],
+  },
+  {
+    name: 'seam-gateway',
+    summary: 'A client calls a method of its own, and somebody asks whether all is well.',
+    of,
+    groups,
+    steps: [
+      request(97, 'gateway_method/call', { context: command, name: 'scores', params: {}, client }),
+      asked('list', 'state/list', { namespace: 'score' }),
+      answer('list', { sessions: [{ session_key: session.session_key, value: { n: 2 }, revision: 2 }] }),
+      result(97, { result: { [session.session_key]: 2 } }),
+      request(98, 'startup_check/run', { context: event, check: 'ready' }),
+      result(98, { ok: true, message: { $any: true } }),
+    ],
+  },
+  {
     name: 'seam-refused',
     summary: 'What the operator has not granted is said, and the rest goes on.',
     of,
     groups,
     steps: [
-      request(79, 'command/execute', { command: 'seams', context: command, arguments: { args: '' } }),
+      request(79, 'command/execute', { command: named('seams'), context: command, arguments: { args: '' } }),
       asked('inject', 'injection/enqueue', { context: command }),
       refusal('inject', -32004, "capability 'injections' is disabled"),
       result(79, { content: "failed: capability 'injections' is disabled" }),
