@@ -72,7 +72,7 @@ test('G10, G26: an extension is found switched off; once it is on, its tools, co
   verifies('sep:G10', 'sep:G26');
   await using world = await openHostWorld(clock);
   write(world, 'notes', {
-    manifest: capabilities('tools = true\ncommands = true\nkv = true\nhooks = ["tool_call"]\nevents = ["session_start"]'),
+    manifest: capabilities('tools = true\ncommands = true\nhooks = ["tool_call"]\nevents = ["session_start"]'),
     registrations: {
       tools: [TOOL, ...['kv', 'wait'].map((name) => ({ name, description: 'Asks.', parameters: { type: 'object' } })), { name: 5 }],
       commands: [{ name: 'hear', description: 'Hears.' }],

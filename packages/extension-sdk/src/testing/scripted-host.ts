@@ -1,6 +1,7 @@
 // The host's side of a connection, for tests: it keeps what SEP says of capabilities, contexts and front ends, holds values in
 // memory, records what it is asked for, and answers as its script says. Over memory (`createTestHost`) and over the streams of
 // a process (`runConformance`).
+import { isDeepStrictEqual } from 'node:util';
 import {
   errors,
   limits,
@@ -310,8 +311,9 @@ export class ScriptedHost {
 
   #compareAndSet(key: string, { expected, value }: Fields): unknown {
     const held = this.kv.get(key) ?? null;
-    const isSame = JSON.stringify(held) === JSON.stringify(expected ?? null);
-    if (isSame) this.kv.set(key, value);
+    const isSame = isDeepStrictEqual(held, expected ?? null);
+    if (isSame && value === null) this.kv.delete(key);
+    else if (isSame) this.kv.set(key, value);
     return { swapped: isSame, value: isSame ? value : held };
   }
 

@@ -63,7 +63,7 @@ export const JSONRPC_VERSION = '2.0';
 interface ErrorRow {
   readonly code: number;
   readonly when: string;
-  /** Not in SEP: only answers to methods that are not in SEP either. */
+  /** Not in SEP: the answer to methods that are not in SEP either, and to what a limit that SEP does not have is in the way of. */
   readonly beyond?: true;
 }
 
@@ -89,7 +89,7 @@ export const errors = {
   },
   Refused: {
     code: -32005,
-    when: 'Understood and allowed, and not done; `data.reason` is one of no-session, conflict, limit, unavailable.',
+    when: 'Understood and allowed, and not done; `data.reason` is one of no-session, conflict, limit, unavailable, and of a limit `data.limit` names it.',
     beyond: true,
   },
   Cancelled: { code: -32800, when: 'The answer to a request that `$/cancel` named.' },

@@ -11,7 +11,9 @@ import {
   type Registrations,
 } from '@tenon/protocol/sep';
 import { errors, hooks, isHookName as isSepHookName, limits, methods, texts } from '@tenon/protocol/sep/wire';
+import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
+import type { Store } from '../../store/store.ts';
 import { hooksFor, isBridgedEvent, payloadOf } from './bridge-events.ts';
 import { hookInput, hookResult, isBridged } from './bridge-hooks.ts';
 import { createDispatches, type DispatchContext, type DispatchPlace } from './dispatches.ts';
@@ -19,6 +21,7 @@ import { hookOf } from './find-extensions.ts';
 import type { Params, RequestOptions } from './peer.ts';
 import { RpcError } from './rpc-error.ts';
 import { createServer, type Served, type Server } from './serve.ts';
+import { serveKv } from './serve-kv.ts';
 import { agentTool } from './tool-names.ts';
 
 export interface Introduced {
@@ -38,6 +41,8 @@ export interface BridgeDeps {
   readonly name: string;
   readonly manifest: () => ExtensionManifest;
   readonly log: Log;
+  readonly store: Pick<Store, 'read' | 'write'>;
+  readonly clock: Clock;
   readonly request: (method: string, params: Params, options: RequestOptions) => Promise<unknown>;
   readonly event: (params: Params) => void;
   /** Whether the operator has granted it, now. */
@@ -52,7 +57,8 @@ export interface BridgeDeps {
 const MAX_UPDATED = limits.toExtensionInFlight.value;
 const MAX_REPLY_CHARS = 65_536;
 
-export function createBridge({ name: extension, manifest, log, request, event: tell, registered, holds, publish }: BridgeDeps): Bridge {
+export function createBridge(deps: BridgeDeps): Bridge {
+  const { name: extension, manifest, log, request, event: tell, registered, holds, publish } = deps;
   const updates = new Map<string, (text: string) => void>();
   const dispatches = createDispatches();
   let loaded: RuntimeApi | undefined;
@@ -201,6 +207,7 @@ export function createBridge({ name: extension, manifest, log, request, event: t
       registered(generation, { registrations: taken, leftOut });
     },
     'bus/publish': ({ topic, payload }) => publish(topic, payload),
+    ...serveKv({ ...deps, extension }),
   };
 
   return { moduleOf, told: dispatches.told, ...createServer({ served, dispatches, manifest, holds, api: () => loaded }) };

@@ -8,6 +8,7 @@ import type { Clock, Timer } from '../../kernel/clock.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
+import type { Store } from '../../store/store.ts';
 import type { Discovered, Found } from '../discover.ts';
 import { createBridge, type Introduced } from './bridge.ts';
 import { extensionCommand, extensionEnvironment } from './environment.ts';
@@ -38,6 +39,7 @@ export interface ExtensionDeps extends ExtensionOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly store: Store;
   readonly uid: number | undefined;
   /** A process is at work whose registrations are not those that the host has. */
   readonly ready: (name: string) => void;
@@ -147,6 +149,8 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     name,
     manifest: manifestOf,
     log,
+    clock,
+    store: deps.store,
     request: (...given) => supervisor.request(...given),
     event: (params) => supervisor.current?.peer.event(params),
     holds: (grant) => deps.holds(name, grant),

@@ -1,0 +1,36 @@
+// Folders of extensions for tests: the one that is made with the SDK and does what it is told (test/fixtures/extensions/desk.mjs).
+import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { put } from './plugins.ts';
+
+const SDK = pathToFileURL(join(import.meta.dirname, '../../packages/extension-sdk/src/index.ts')).href;
+const fixture = join(import.meta.dirname, '../fixtures/extensions/desk.mjs');
+
+export interface DeskOptions {
+  /** Lines below `[capabilities]`. */
+  readonly capabilities?: string;
+  readonly flags?: readonly { readonly name: string; readonly default?: unknown }[];
+  /** What it does when it is asked about these. */
+  readonly hooks?: Readonly<Record<string, readonly DeskStep[]>>;
+  readonly events?: readonly string[];
+}
+
+/** A member of the extension object, of `session` or of `kv`, and what it is called with. */
+export type DeskStep = readonly [call: string, ...args: unknown[]];
+
+/** In `extensions` of the home. */
+export function writeDesk(home: string, { capabilities = '', ...told }: DeskOptions = {}, name = 'desk'): string {
+  const folder = join(home, 'extensions', name);
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  for (const path of [join(home, 'extensions'), folder]) chmodSync(path, 0o755);
+  put(
+    join(folder, 'extension.toml'),
+    `name = "${name}"\nversion = "1.0.0"\n[run]\ncommand = "node"\nargs = ["main.mjs"]\nenv = { SDK = ${JSON.stringify(SDK)} }\n` +
+      `[capabilities]\ntools = true\ncommands = true\n${capabilities}\n`,
+  );
+  copyFileSync(fixture, join(folder, 'main.mjs'));
+  chmodSync(join(folder, 'main.mjs'), 0o644);
+  put(join(folder, 'desk.json'), JSON.stringify(told));
+  return folder;
+}
