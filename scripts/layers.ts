@@ -19,7 +19,8 @@ const gatewayLayers: Readonly<Record<string, readonly string[]>> = {
   gateway: ['net', 'rpc', 'agent', 'host', 'model', 'store', 'config', 'kernel'],
   testing: ['rpc', 'agent', 'host', 'model', 'store', 'config', 'kernel'], // the test host of the SDK: a gateway without sockets
   main: ['gateway', 'rpc', 'store', 'config', 'kernel'],
-  cli: ['main', 'gateway', 'config', 'kernel'],
+  install: ['host', 'kernel'], // extensions onto the disk and off it, which needs no running gateway
+  cli: ['main', 'gateway', 'install', 'config', 'kernel'],
 };
 
 interface PackageRow {

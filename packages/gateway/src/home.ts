@@ -38,6 +38,9 @@ export const homeFiles = [
   { name: 'attachments', private: true, inBackup: false },
   { name: RUNNING_FILE, private: true, inBackup: false },
   { name: BLOCKED_FILE, private: true, inBackup: false },
+  /** Which extensions were installed. Not in a backup: the files that it names are not in one. */
+  { name: 'extensions.lock', private: true, inBackup: false },
+  { name: 'extension-store', private: true, inBackup: false },
   { name: 'chat-history', private: true, inBackup: false },
   { name: 'gateway.lock', private: false, inBackup: false },
   { name: 'gateway.pid', private: false, inBackup: false },

@@ -317,6 +317,16 @@ export const settings = {
     default: 1_000,
     takesEffect: 'restart',
   },
+  'extensions.registry': {
+    summary: 'The registry of packages that `tenon ext` installs from and searches. Empty: the one that npm is set up with.',
+    schema: Type.String({
+      maxLength: 1_024,
+      pattern: '^(|https?://[A-Za-z0-9\\[][^\\s@?#]*)$',
+      description: 'an address such as https://registry.example, or nothing',
+    }),
+    default: '',
+    takesEffect: 'now',
+  },
   'attachments.maxBytes': {
     summary: 'How much room all attachments may take.',
     schema: Type.Integer({ minimum: 1_048_576, maximum: 1_099_511_627_776 }),

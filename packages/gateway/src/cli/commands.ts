@@ -38,6 +38,7 @@ import { extLs } from './commands/ext-ls.ts';
 import { extReload } from './commands/ext-reload.ts';
 import { extRevoke } from './commands/ext-revoke.ts';
 import { extTrust } from './commands/ext-trust.ts';
+import { extInstall } from './commands/ext-install.ts';
 import { health } from './commands/health.ts';
 import { heartbeatWake } from './commands/heartbeat-wake.ts';
 import { logs } from './commands/logs.ts';
@@ -142,6 +143,7 @@ export const commands: readonly CommandSpec[] = [
   pluginConfig,
   pluginHooks,
   pluginTrace,
+  extInstall,
   extLs,
   extInspect,
   extTrust,
@@ -185,7 +187,7 @@ export const groups: Readonly<Record<string, string>> = {
   model: 'The models: list, try',
   tool: 'The tools of the agents',
   plugin: 'Plugins: list, look into, switch on and off, grant, set up, trace',
-  ext: 'Extensions: programs of their own that take part, in any language',
+  ext: 'Extensions, programs of their own in any language: install, find, list, trust, grant, update, remove',
   secret: 'Secrets that are kept for plugins: set, list, remove',
   token: 'Credentials for clients: make, list, revoke',
   device: 'Paired devices and requests to pair',

@@ -332,10 +332,13 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
       const unfit = rejected.find((each) => each.id === id);
       return unfit && shownUnfit(unfit);
     },
-    async treeHash(id) {
-      const plugin = known.get(id);
-      return plugin && trust.treeHashOf(plugin);
-    },
+    // Manifests are read anew, here and where it is enabled: what is shown, asked for and trusted belongs to the same files.
+    treeHash: (id) =>
+      inTurn(async () => {
+        await look();
+        const plugin = known.get(id);
+        return plugin && trust.treeHashOf(plugin);
+      }),
     async changes(id) {
       const plugin = find(id);
       const now = plugin.load ? toolTextsOf(id, registry) : undefined;
@@ -343,6 +346,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     },
     enable: (id, { by, grants, treeHash }) =>
       inTurn(async () => {
+        await look();
         const plugin = find(id);
         await trust.write(plugin, grants ?? plugin.found.manifest.grants, by, { shown: treeHash, tools: true });
         if (grants !== undefined) await trust.takeBackAllBut(plugin, grants, by);

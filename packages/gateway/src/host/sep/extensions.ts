@@ -1,7 +1,9 @@
 // The extensions of a gateway, for whoever has some: what they need (the schemas of their protocol above all) is loaded when there is
 // something in one of their places, because most gateways start without.
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { EXTENSION_LOCK_FILE } from './extension-lock.ts';
 import type { ExtensionDeps, Extensions } from './open-extensions.ts';
 
 export function extensionsWhenThere(deps: Omit<ExtensionDeps, 'place'>): Extensions {
@@ -15,7 +17,7 @@ export function extensionsWhenThere(deps: Omit<ExtensionDeps, 'place'>): Extensi
 
   return {
     async find() {
-      if (!opened && !(await isAny([place]))) return { found: [], rejected: [] };
+      if (!opened && !(await isAny([place])) && !existsSync(join(deps.home, EXTENSION_LOCK_FILE))) return { found: [], rejected: [] };
       opened ??= open();
       return (await opened).find();
     },

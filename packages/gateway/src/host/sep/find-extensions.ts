@@ -28,24 +28,40 @@ export interface FoundExtensions {
 const PACKAGE_FILE = 'package.json';
 const MAX_EXTENSIONS = 256;
 
-/** Contract: does not throw for what it finds. In the order of their names; the first of two with one name wins. */
-export async function findExtensions(place: string, uid: number | undefined): Promise<FoundExtensions> {
+/** A folder, and the name that it is looked at under. */
+export interface NamedFolder {
+  readonly name: string;
+  readonly folder: string;
+}
+
+/**
+ * Contract: does not throw for what it finds. In the order of their names; the first of two with one name wins, and what is in
+ * the place goes before what was installed.
+ */
+export async function findExtensions(
+  place: string,
+  uid: number | undefined,
+  installed: readonly NamedFolder[] = [],
+): Promise<FoundExtensions> {
   const found = new Map<string, FoundExtension>();
   const rejected: NotFit[] = [];
   const entries = await readdir(place, { withFileTypes: true }).catch(() => []);
-  const names = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink()).map(({ name }) => name);
-  for (const name of names.sort()) {
-    const folder = join(place, name);
+  const put = entries
+    .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'))
+    .map(({ name }) => ({ name, folder: join(place, name) }));
+  for (const each of [...put, ...installed].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))) {
+    const { name, folder } = each;
+    const isInstalled = installed.includes(each);
     const reject = (reason: string, manifest?: PluginManifest) =>
       rejected.push({
         origin: 'path',
         folder,
-        id: manifest?.id ?? idFrom(folder),
+        id: manifest?.id ?? (isInstalled ? name : idFrom(folder)),
         reason,
         isExtension: true,
         ...(manifest ? { manifest } : {}),
       });
-    if (name.startsWith('.') || !(await isExtension(folder))) continue;
+    if (!isInstalled && !(await isExtension(folder))) continue;
     if (found.size + rejected.length >= MAX_EXTENSIONS) {
       reject(`there are more than ${MAX_EXTENSIONS} extensions; this one and those after it are not looked at`);
       break;
@@ -57,17 +73,23 @@ export async function findExtensions(place: string, uid: number | undefined): Pr
       else found.set(extension.manifest.name, extension);
     } catch (error) {
       if (error instanceof Unfit) reject(error.message, error.manifest);
-      else reject(`it cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
+      else if (isInstalled && codeOf(error) === 'ENOENT') reject('its files are not where they were installed; install it again');
+      else reject(`it cannot be read (${codeOf(error) ?? 'unknown error'})`);
     }
   }
   return { found: [...found.values()], rejected };
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
 }
 
 async function isExtension(folder: string): Promise<boolean> {
   return (await exists(join(folder, EXTENSION_MANIFEST_FILE))) || exists(join(folder, PACKAGE_FILE));
 }
 
-async function readExtension(folder: string, rules: TreeRules): Promise<FoundExtension> {
+/** What is in the folder, if an extension is. Throws `Unfit` with the reason why it is not. */
+export async function readExtension(folder: string, rules: TreeRules): Promise<FoundExtension> {
   const at = await lstat(folder);
   if (at.isSymbolicLink()) throw new Unfit('the folder is a link; put the folder itself there');
   const unfit = unfitFor(at, 'the folder', rules);

@@ -9,11 +9,12 @@ import { randomId } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
 import type { Store } from '../../store/store.ts';
-import type { Discovered, Found } from '../discover.ts';
+import type { Discovered, Found, NotFit } from '../discover.ts';
 import { createBridge, type Introduced } from './bridge.ts';
 import { extensionCommand, extensionEnvironment } from './environment.ts';
+import { installedFolder, readExtensionLock } from './extension-lock.ts';
 import type { Accepted, ExtensionRun } from './extension-run.ts';
-import { type FoundExtension, findExtensions } from './find-extensions.ts';
+import { type FoundExtension, findExtensions, type NamedFolder } from './find-extensions.ts';
 import { createOrphanGuard } from './orphan-guard.ts';
 import type { Params, Peer } from './peer.ts';
 import { startProcess } from './process.ts';
@@ -82,7 +83,8 @@ export function openExtensions(deps: ExtensionDeps): Extensions {
 
   return {
     async find() {
-      const { found, rejected } = await findExtensions(deps.place, deps.uid);
+      const installed = installedIn(deps.home);
+      const { found, rejected } = await findExtensions(deps.place, deps.uid, installed.folders);
       return {
         found: found.map((each): Found => {
           const { name } = each.manifest;
@@ -91,7 +93,7 @@ export function openExtensions(deps: ExtensionDeps): Extensions {
           run.found = each;
           return { origin: 'path', folder: each.folder, manifest: each.asPlugin, entry: each.folder, extension: run };
         }),
-        rejected,
+        rejected: [...rejected, ...installed.rejected],
       };
     },
     async close() {
@@ -100,6 +102,18 @@ export function openExtensions(deps: ExtensionDeps): Extensions {
       if (cleared) await copies.clear().catch((error: unknown) => deps.log.warn({ error }, 'cannot remove the copies of extensions'));
     },
   };
+}
+
+/** What was installed. A lock file that cannot be read is named, and keeps nobody else from being found. */
+function installedIn(home: string): { readonly folders: NamedFolder[]; readonly rejected: NotFit[] } {
+  try {
+    const { extensions } = readExtensionLock(home);
+    const folders = Object.entries(extensions).map(([name, { current }]) => ({ name, folder: installedFolder(home, name, current) }));
+    return { folders, rejected: [] };
+  } catch (error) {
+    const reason = `${(error as Error).message}; no extension that was installed is found until it is mended`;
+    return { folders: [], rejected: [{ origin: 'path', folder: home, id: 'extensions-lock', reason, isExtension: true }] };
+  }
 }
 
 interface RunDeps extends ExtensionDeps {

@@ -1,0 +1,57 @@
+// What a person sees before an extension is put in use: where it is from, what its files are, what it asks for, and what is
+// different from the version before.
+import type { Agree, Prepared } from '../../install/install.ts';
+import type { CommandContext } from '../context.ts';
+import type { Progress } from './ext-deps.ts';
+
+const MAX_NAMED = 12;
+
+export async function preparedLines({ name, version, extension, origin, treeHash, replaces }: Prepared): Promise<string[]> {
+  const { grantRow } = await import('@tenon/protocol');
+  const grants = extension.asPlugin.grants;
+  const summaryOf = (grant: string) => {
+    const row = grantRow(grant);
+    const isWide = row !== undefined && 'wide' in row && row.wide;
+    return `${row?.summary ?? 'not known here'}${isWide ? ' Wide: it reaches far beyond the extension itself.' : ''}`;
+  };
+  return [
+    `${name} ${version}${replaces ? `, in place of ${replaces.version.version}` : ''}`,
+    `  from     ${origin.source}`,
+    ...(origin.resolved === undefined ? [] : [`  address  ${origin.resolved}`]),
+    ...(origin.integrity === undefined ? [] : [`  archive  ${origin.integrity}`]),
+    ...(origin.commit === undefined ? [] : [`  commit   ${origin.commit}`]),
+    `  files    ${treeHash}`,
+    ...(grants.length === 0 ? ['It asks for nothing'] : ['It asks for:']),
+    ...grants.map((grant) => `  ${replaces && !replaces.grants.includes(grant) ? 'new: ' : ''}${grant}: ${summaryOf(grant)}`),
+    ...(replaces ? changeLines(replaces) : []),
+  ];
+}
+
+function changeLines({ grants: _grants, changes }: NonNullable<Prepared['replaces']>): string[] {
+  const groups = [
+    ['changed', changes.changed],
+    ['added', changes.added],
+    ['removed', changes.removed],
+  ] as const;
+  const counts = groups.filter(([, files]) => files.length > 0).map(([kind, files]) => `${files.length} ${kind}`);
+  const named = groups.flatMap(([kind, files]) => files.map((file) => `  ${kind.padEnd(7)}  ${file}`));
+  const rest = named.length - MAX_NAMED;
+  return [`Files: ${counts.join(', ') || 'none changed'}`, ...named.slice(0, MAX_NAMED), ...(rest > 0 ? [`  and ${rest} more`] : [])];
+}
+
+/** Shows it. What takes the place of another version needs a yes first; a new one is off until it is enabled. */
+export function agreeing(
+  { out, consent }: Pick<CommandContext, 'out' | 'consent'>,
+  progress: Progress,
+  yes: boolean,
+  keep: (prepared: Prepared) => void,
+): Agree {
+  return async (prepared) => {
+    progress.clear();
+    const { visible } = await import('@tenon/protocol');
+    if (!out.json) for (const line of await preparedLines(prepared)) out.talk(visible(line));
+    keep(prepared);
+    const { name, version, replaces } = prepared;
+    if (replaces) await consent(`Use ${name} ${version} in place of ${replaces.version.version}`, name, yes);
+  };
+}

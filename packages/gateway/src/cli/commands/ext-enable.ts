@@ -1,0 +1,89 @@
+// After an extension was put into the store: the gateway of this home, if it runs, is asked to enable exactly those files. That
+// takes a person's word; where nobody can be asked, the extension stays off and the command to type is told.
+import type { Installed, Prepared } from '../../install/install.ts';
+import type { CommandContext } from '../context.ts';
+import { describeFailure, exitCodes } from '../failure.ts';
+import { readRunning } from '../running.ts';
+
+/** Its process is started and has to introduce itself. */
+const PATIENCE_MS = 30_000;
+
+export interface Outcome {
+  readonly name: string;
+  readonly version: string;
+  readonly source: string;
+  readonly treeHash: string;
+  readonly integrity?: string;
+  readonly commit?: string;
+  readonly replaced?: string;
+  /** These files were there already. */
+  readonly unchanged?: true;
+  readonly enabled: boolean;
+  /** As the gateway has it. */
+  readonly state?: string;
+  readonly reason?: string;
+  /** The command that would enable it. */
+  readonly next?: string;
+}
+
+type Context = Pick<CommandContext, 'home' | 'call' | 'consent'>;
+
+export interface EnableOptions {
+  readonly yes: boolean;
+  /** Leave it off. */
+  readonly noEnable: boolean;
+}
+
+export async function enableInstalled(
+  context: Context,
+  installed: Installed,
+  prepared: Prepared | undefined,
+  { yes, noEnable }: EnableOptions,
+): Promise<{ outcome: Outcome; exitCode: number }> {
+  const { name, version } = installed;
+  const outcome = outcomeOf(installed);
+  const isRunning = readRunning(await context.home()) !== undefined;
+  const next = `${isRunning ? '' : 'tenon start, then: '}tenon ext trust ${name}`;
+  if (!isRunning) return { outcome: { ...outcome, next }, exitCode: exitCodes.ok };
+  // With its files, so that the gateway looks for it.
+  const known = (await context.call('plugins.get', { id: name, files: true })).plugin;
+  if (installed.isSame && known.enabled) return { outcome: { ...outcome, enabled: true, state: known.state }, exitCode: exitCodes.ok };
+  // One that was off stays off, whatever its version.
+  if (noEnable || (installed.replaced && !known.enabled)) return { outcome: { ...outcome, next }, exitCode: exitCodes.ok };
+  try {
+    // For a new version, that was asked before it was put in place.
+    if (!installed.replaced) await context.consent(`Enable extension "${name}"`, name, yes);
+  } catch (error) {
+    if (describeFailure(error).exitCode !== exitCodes.needsConsent) throw error;
+    return { outcome: { ...outcome, next: `${next} --yes` }, exitCode: exitCodes.needsConsent };
+  }
+  const asked = prepared?.extension.asPlugin.grants ?? [];
+  // What was not granted to the version before is not granted to this one either.
+  const denied = prepared?.replaces?.grants.filter((grant) => !known.granted.includes(grant)) ?? [];
+  const grants = installed.replaced ? { grants: asked.filter((grant) => !denied.includes(grant)) } : {};
+  const { plugin } = await context.call('plugins.enable', { id: name, treeHash: version.treeHash, ...grants }, {}, PATIENCE_MS);
+  const { state, reason } = plugin;
+  const told = { ...outcome, enabled: true, state, ...(reason === undefined ? {} : { reason }) };
+  return { outcome: told, exitCode: state === 'loaded' ? exitCodes.ok : exitCodes.failed };
+}
+
+function outcomeOf({ name, version, replaced, isSame }: Installed): Outcome {
+  const { source, treeHash, integrity, commit } = version;
+  return {
+    name,
+    version: version.version,
+    source,
+    treeHash,
+    ...(integrity === undefined ? {} : { integrity }),
+    ...(commit === undefined ? {} : { commit }),
+    ...(replaced ? { replaced: replaced.version } : {}),
+    ...(isSame ? { unchanged: true } : {}),
+    enabled: false,
+  };
+}
+
+export function outcomeLine({ name, version, replaced, unchanged, enabled, state, reason, next }: Outcome): string {
+  const what = `${name} ${version} is installed${unchanged ? ' already' : ''}${replaced === undefined ? '' : ` in place of ${replaced}`}`;
+  if (enabled) return `${what}, ${state}${reason === undefined ? '' : `: ${reason}`}`;
+  return `${what} and off${next === undefined ? '' : `; enable it with: ${next}`}`;
+}

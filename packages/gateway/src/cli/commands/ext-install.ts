@@ -1,0 +1,32 @@
+import type { Prepared } from '../../install/install.ts';
+import { defineCommand } from '../command.ts';
+import { on, required, text } from '../values.ts';
+import { agreeing } from './ext-consent.ts';
+import { installDeps } from './ext-deps.ts';
+import { enableInstalled, outcomeLine } from './ext-enable.ts';
+
+export const extInstall = defineCommand({
+  path: 'ext install',
+  summary: 'Fetch an extension, check it, and keep it in the home folder; it is off until you agree to what it asks for',
+  examples: ['ext install ./notes', 'ext install npm:notes@1.2.0', 'ext install git:git.example/me/notes@v1.2.0 --yes'],
+  args: { source: required('A folder, npm:name[@version] or git:host/user/repo[@ref]') },
+  options: {
+    name: text('<name>', 'What its manifest must call it'),
+    noEnable: on('Leave it off, and do not ask'),
+    yes: on('Agree to everything that it asks for', 'y'),
+  },
+  async run(context) {
+    const { args, options, out } = context;
+    const { progress, ...deps } = await installDeps(context as Parameters<typeof installDeps>[0]);
+    const { installExtension } = await import('../../install/install.ts');
+    let prepared: Prepared | undefined;
+    const agree = agreeing(context, progress, options.yes, (shown) => {
+      prepared = shown;
+    });
+    const installed = await installExtension({ source: args.source, name: options.name, agree }, deps).finally(progress.clear);
+    const { outcome, exitCode } = await enableInstalled(context, installed, prepared, options);
+    const { visible } = await import('@tenon/protocol');
+    out.show(outcome, () => visible(outcomeLine(outcome)));
+    return exitCode;
+  },
+});
