@@ -9,7 +9,7 @@ import { killAtRandom, openChaosWorld, runKillRounds } from '../support/chaos.ts
 import { mountSmallDisk, surviveFullDisk } from '../support/chaos-disk.ts';
 import type { Door } from '../support/chaos-link.ts';
 import { watchSyncs } from '../support/chaos-strace.ts';
-import { faultPoints, isHandOverPoint, killAt } from '../support/fault-points.ts';
+import { faultPoints, isElsewhere, killAt } from '../support/fault-points.ts';
 import { temporaryHome } from '../support/gateway.ts';
 import { growthOf, runLeaks, runSoak } from '../support/leaks.ts';
 import { Ledger } from '../support/ledger.ts';
@@ -167,7 +167,7 @@ function randomKills(engine: Engine, count: number): Part {
 }
 
 function namedKills(): Part {
-  const points = faultPoints().filter((point) => !isHandOverPoint(point));
+  const points = faultPoints().filter((point) => !isElsewhere(point));
   return {
     name: 'named kills',
     promise: 'R01 R02 R15',

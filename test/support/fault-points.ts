@@ -31,9 +31,17 @@ export function faultPoints(): string[] {
   return names.sort();
 }
 
-/** Those around files, deliveries and their buttons have tests of their own: hand-over.test.ts. */
+/** Those that have tests of their own: files, deliveries and their buttons in hand-over.test.ts, extensions in install.test.ts. */
+export function isElsewhere(point: string): boolean {
+  return isHandOverPoint(point) || isInstallPoint(point);
+}
+
 export function isHandOverPoint(point: string): boolean {
   return /^(press|delivery|attachment)\./.test(point);
+}
+
+export function isInstallPoint(point: string): boolean {
+  return point.startsWith('install.');
 }
 
 /** Which of the times that a process comes by a point are taken: each one, or the first, second, fourth, eighth and so on. */

@@ -1,9 +1,19 @@
 import type { Prepared } from '../../install/install.ts';
 import { defineCommand } from '../command.ts';
-import { on, required, text } from '../values.ts';
+import { BadValue, type OptionSpec } from '../spec.ts';
+import { on, required } from '../values.ts';
 import { agreeing } from './ext-consent.ts';
 import { installDeps } from './ext-deps.ts';
 import { enableInstalled, outcomeLine } from './ext-enable.ts';
+
+const extensionName: OptionSpec<string> = {
+  summary: 'What its manifest must call it',
+  value: '<name>',
+  parse(given) {
+    if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(given)) throw new BadValue('up to 64 lower-case letters, digits, - and _');
+    return given;
+  },
+};
 
 export const extInstall = defineCommand({
   path: 'ext install',
@@ -11,7 +21,7 @@ export const extInstall = defineCommand({
   examples: ['ext install ./notes', 'ext install npm:notes@1.2.0', 'ext install git:git.example/me/notes@v1.2.0 --yes'],
   args: { source: required('A folder, npm:name[@version] or git:host/user/repo[@ref]') },
   options: {
-    name: text('<name>', 'What its manifest must call it'),
+    name: extensionName,
     noEnable: on('Leave it off, and do not ask'),
     yes: on('Agree to everything that it asks for', 'y'),
   },
