@@ -123,6 +123,33 @@ const schedules: readonly FigureRow[] = [
 export const HOOK_PLUGINS = [0, 1, 20] as const;
 const HOOK_MICROSECONDS = { 0: 0.2, 1: 2, 20: 40 } as const;
 
+const LINES = 'an ndjson echo between two processes';
+const LINES_64 = `${LINES} that coalesces writes, 64 in flight`;
+const CHILD = 'a node child without imports that answers a line';
+const MCP = 'the MCP SDK over stdio, for comparison';
+
+const extensions: readonly FigureRow[] = [
+  { id: 'extension.ready.sdk', what: 'extension from spawn to ready, SDK', unit: 'ms', limitIs: CHILD, budget: ratio(1.2) },
+  { id: 'extension.ready.reference', what: 'the same without dependencies (the reference)', unit: 'ms', limitIs: CHILD },
+  { id: 'extension.ready.mcp', what: `the same, ${MCP}`, unit: 'ms', limitIs: CHILD },
+  { id: 'extension.call.1.sdk', what: 'tool call of an extension, 1 in flight, p50', unit: 'ms', limitIs: LINES },
+  { id: 'extension.cpu.1.sdk', what: 'its processor time, both sides', unit: 'µs', limitIs: LINES, budget: ratio(1.3) },
+  { id: 'extension.call.64.sdk', what: 'tool calls of an extension, 64 in flight', unit: '/s', limitIs: LINES_64 },
+  { id: 'extension.cpu.64.sdk', what: 'processor time of each, both sides', unit: 'µs', limitIs: LINES_64, budget: ratio(1.4) },
+  { id: 'extension.call.1.mcp', what: `tool call, 1 in flight, p50, ${MCP}`, unit: 'ms', limitIs: LINES },
+  { id: 'extension.cpu.1.mcp', what: 'its processor time, both sides', unit: 'µs', limitIs: LINES },
+  { id: 'extension.call.64.mcp', what: `tool calls, 64 in flight, ${MCP}`, unit: '/s', limitIs: LINES_64 },
+  { id: 'extension.cpu.64.mcp', what: 'processor time of each, both sides', unit: 'µs', limitIs: LINES_64 },
+  { id: 'extension.hook', what: 'hook of an extension and back, p50', unit: 'ms', limitIs: LINES },
+  {
+    id: 'extension.many.start',
+    what: 'cold start to first health with 50 extensions, 10 of which hang',
+    unit: 'ms',
+    limitIs: 'the same without extensions',
+  },
+  { id: 'extension.many.ready', what: 'and until the other 40 are at work', unit: 'ms' },
+];
+
 const ECHO_64 = 'bare ws echo, 64 in flight';
 
 const plugins: readonly FigureRow[] = [
@@ -221,7 +248,7 @@ export function figureRows(sizes: readonly number[]): readonly FigureRow[] {
     ...sizes.flatMap((size) => bySize(engine, size)),
     ...flatness(engine, sizes),
   ]);
-  return [...fixed, ...turns, ...plugins, ...schedules, ...fanOut, ...sized];
+  return [...fixed, ...turns, ...plugins, ...extensions, ...schedules, ...fanOut, ...sized];
 }
 
 /** 1000000 → 1M, 10000 → 10k. */

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { figureRows } from './budgets.ts';
 import { connect } from './figures/connect.ts';
+import { extensions } from './figures/extensions.ts';
 import { fanOut } from './figures/fan-out.ts';
 import { health } from './figures/health.ts';
 import { memory } from './figures/memory.ts';
@@ -22,7 +23,22 @@ import { createProgress } from './progress.ts';
 import { judge, type Report, type ReportedFigure, toMarkdown, toTable } from './report.ts';
 import { createWorld, type Engine, type Group, type Plan } from './world.ts';
 
-const groups: readonly Group[] = [size, start, memory, connect, health, patch, sessions, fanOut, restart, turn, plugins, schedules, page];
+const groups: readonly Group[] = [
+  size,
+  start,
+  memory,
+  connect,
+  health,
+  patch,
+  sessions,
+  fanOut,
+  restart,
+  turn,
+  plugins,
+  extensions,
+  schedules,
+  page,
+];
 
 const usage = `Usage: npm run bench -- [names…] [options]
 

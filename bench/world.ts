@@ -9,6 +9,7 @@ import { type Child, type Jobs, openChild } from './child.ts';
 import { alternate, type Measured, type Sides } from './rounds.ts';
 import type { jobs as bareSocketJobs } from './processes/bare-socket.ts';
 import type { jobs as bareStoreJobs } from './processes/bare-store.ts';
+import type { jobs as extensionJobs } from './processes/extensions.ts';
 import type { jobs as hookJobs } from './processes/hooks.ts';
 import type { jobs as loadJobs } from './processes/load.ts';
 import type { jobs as modelJobs } from './processes/model.ts';
@@ -33,6 +34,7 @@ export interface World extends AsyncDisposable {
   model(): Child<typeof modelJobs>;
   talk(): Child<typeof talkJobs>;
   hooks(): Child<typeof hookJobs>;
+  extensions(): Child<typeof extensionJobs>;
   /** Its address. */
   bareSocket(): Promise<string>;
   startGateway(options?: StartOptions): Promise<GatewayProcess>;
@@ -83,6 +85,7 @@ export function createWorld(plan: Plan, on: { record(id: string, result: Measure
     model: () => child('model'),
     talk: () => child('talk'),
     hooks: () => child('hooks'),
+    extensions: () => child('extensions'),
     bareSocket: () => child<typeof bareSocketJobs>('bare-socket').call('url', {}),
     startGateway: async (options) => closing(await startGatewayProcess(options), (gateway) => gateway.remove()),
     async connect(name, gateway, events = []) {

@@ -1,0 +1,10 @@
+// The same as a server of the Model Context Protocol, by its SDK.
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { z } from 'zod';
+
+const server = new McpServer({ name: 'bench', version: '1.0.0' });
+server.registerTool('echo', { description: 'Says it again.', inputSchema: { text: z.string() } }, ({ text }) => ({
+  content: [{ type: 'text', text }],
+}));
+await server.connect(new StdioServerTransport());
