@@ -117,6 +117,8 @@ export const PluginDetails = Type.Object(
   {
     ...PluginInfo.properties,
     folder: Text,
+    /** The workspace that an extension belongs to; without it, it is of the home. */
+    workspace: Type.Optional(Text),
     /** Where it was asked for, and its files are fit. */
     treeHash: Type.Optional(TreeHash),
     config: JsonObject,

@@ -282,6 +282,13 @@ export const settings = {
     default: [] as string[],
     takesEffect: 'restart',
   },
+  'extensions.trustedWorkspaces': {
+    summary:
+      'Workspaces of agents whose own extensions (`.tenon/extensions`) are looked at; from the home folder where they are not absolute. Each of them is off until it is enabled, and goes before one of the home with the same name.',
+    schema: Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 64 }),
+    default: [] as string[],
+    takesEffect: 'restart',
+  },
   'plugins.wake': {
     summary:
       'Whether the agent goes on by itself when plugins have queued something and nothing runs in the session: at most three turns after each one that a person asked for.',

@@ -2995,6 +2995,7 @@ public struct PluginDetails: Codable, Hashable, Sendable {
     public let services: [PluginDetailsServicesItem]
     public let process: PluginDetailsProcess?
     public let folder: String
+    public let workspace: String?
     public let treeHash: String?
     public let config: JsonObject
     public let configSchema: JsonObject?
@@ -3019,6 +3020,7 @@ public struct PluginDetails: Codable, Hashable, Sendable {
         services: [PluginDetailsServicesItem],
         process: PluginDetailsProcess? = nil,
         folder: String,
+        workspace: String? = nil,
         treeHash: String? = nil,
         config: JsonObject,
         configSchema: JsonObject? = nil,
@@ -3042,6 +3044,7 @@ public struct PluginDetails: Codable, Hashable, Sendable {
         self.services = services
         self.process = process
         self.folder = folder
+        self.workspace = workspace
         self.treeHash = treeHash
         self.config = config
         self.configSchema = configSchema

@@ -30,6 +30,8 @@ export interface Found {
   readonly exported?: unknown;
   /** Where its code runs in a process of its own. */
   readonly extension?: ExtensionRun;
+  /** The workspace that it belongs to: what is trusted there is trusted nowhere else. */
+  readonly workspace?: string;
 }
 
 /** Code of others in this process: the program and what comes with it are not looked after by a thread of their own. */

@@ -55,6 +55,7 @@ export function infoOf(plugin: Known, counts: CallCounts, incidents: PluginIncid
     ...(manifest.description === undefined ? {} : { description: manifest.description }),
     origin,
     folder,
+    ...(plugin.found.workspace === undefined ? {} : { workspace: plugin.found.workspace }),
     state,
     ...(reason === undefined ? {} : { reason }),
     enabled,

@@ -41,6 +41,8 @@ export interface PluginInfo {
   readonly description?: string;
   readonly origin: 'bundled' | 'path';
   readonly folder: string;
+  /** The one that an extension belongs to. */
+  readonly workspace?: string;
   readonly state: PluginState;
   /** In words, where it is not `loaded`. */
   readonly reason?: string;

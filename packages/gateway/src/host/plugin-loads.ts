@@ -207,8 +207,8 @@ export function createPluginLoads({
   return { bring, warm, unload, leave, finishLeaving, settle };
 }
 
-function acceptedOf({ held, hash }: { readonly held: ReadonlySet<string>; readonly hash: string }): Accepted {
-  return { hash, granted: held };
+function acceptedOf({ held, tree }: { readonly held: ReadonlySet<string>; readonly tree: string }): Accepted {
+  return { hash: tree, granted: held };
 }
 
 function factsOf({ found: { manifest, origin, folder }, config }: Known, generation: number): LoadFacts {

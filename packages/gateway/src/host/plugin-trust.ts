@@ -1,6 +1,7 @@
 // Whether the files of a plugin are trusted, and what it may do. Trust is bound to the files as the operator saw them: the
 // grants of a plugin hold for one digest of its folder. Bundled plugins are part of the program, so their digest is a
 // constant; they start switched off like all others.
+import { createHash } from 'node:crypto';
 import { GatewayError } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import { CONSENT_FILES_BYTES, type ToolTexts } from '../store/plugin-consents.ts';
@@ -37,8 +38,10 @@ export interface Acceptance {
 
 export interface Trusted {
   readonly held: ReadonlySet<string>;
-  /** Of the files. */
+  /** What is trusted. */
   readonly hash: string;
+  /** Of the files alone. */
+  readonly tree: string;
   /** What its tools say, as it was accepted; absent until it has run. Of an extension. */
   readonly tools?: ToolTexts;
   /** Names of tools that say something else than what was accepted. */
@@ -63,11 +66,15 @@ interface Deps {
 
 export function createPluginTrust({ store, clock, uid }: Deps): PluginTrust {
   /** The digest of the files as they are now. Throws LoadError where they are not fit. */
-  async function digestOf(plugin: Known, entries?: TreeEntry[]): Promise<string> {
+  async function treeOf(plugin: Known, entries?: TreeEntry[]): Promise<string> {
     if (plugin.found.origin === 'bundled') return BUNDLED_HASH;
     const tree = await hashTree(plugin.found.folder, { uid }, entries);
     if (!tree.ok) throw new LoadError(tree.reason);
     return tree.hash;
+  }
+
+  async function digestOf(plugin: Known, entries?: TreeEntry[]): Promise<string> {
+    return scoped(await treeOf(plugin, entries), plugin);
   }
 
   return {
@@ -77,17 +84,18 @@ export function createPluginTrust({ store, clock, uid }: Deps): PluginTrust {
         throw error;
       }),
     async grantsOf(plugin) {
-      const hash = await digestOf(plugin);
+      const tree = await treeOf(plugin);
+      const hash = scoped(tree, plugin);
       const { manifest } = plugin.found;
       const { grants } = await store.read('plugins.grants', { pluginId: manifest.id });
       const now = new Set(grants.filter(({ treeHash }) => treeHash === hash).map(({ grant }) => grant));
       if (!now.has(TRUST)) return { was: grants.length > 0 };
       const held = new Set(manifest.grants.filter((grant) => now.has(grant)));
-      if (!plugin.found.extension) return { held, hash };
+      if (!plugin.found.extension) return { held, hash, tree };
       const { consent } = await store.read('plugins.consent', { pluginId: manifest.id });
-      if (consent?.treeHash !== hash) return { held, hash };
+      if (consent?.treeHash !== hash) return { held, hash, tree };
       const { tools, pending } = consent;
-      return { held, hash, ...(tools ? { tools } : {}), ...(pending ? { pending: Object.keys(pending) } : {}) };
+      return { held, hash, tree, ...(tools ? { tools } : {}), ...(pending ? { pending: Object.keys(pending) } : {}) };
     },
     async write(plugin, grants, by, { shown, tools = false } = {}) {
       const { manifest } = plugin.found;
@@ -163,6 +171,14 @@ export function createPluginTrust({ store, clock, uid }: Deps): PluginTrust {
       for (const grant of left) await store.write('plugins.revokeGrant', { pluginId, grant, by, at: clock.now() });
     },
   };
+}
+
+/** The same files elsewhere are not what was looked at: they belong to somebody else, and change with somebody else. */
+function scoped(tree: string, { found: { workspace } }: Known): string {
+  if (workspace === undefined) return tree;
+  return createHash('sha256')
+    .update(JSON.stringify(['workspace', workspace, tree]))
+    .digest('hex');
 }
 
 function changedSince(plugin: string, since: string): GatewayError {

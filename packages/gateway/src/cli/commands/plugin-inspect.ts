@@ -33,6 +33,7 @@ function linesOf(plugin: PluginDetails, out: Output, visible: Visible, aboutGran
     ...(plugin.description === undefined ? [] : [visible(plugin.description)]),
     visible(plugin.loadedAt === undefined ? state : `${state} ${relative(plugin.loadedAt, now)}`),
     visible(`${plugin.origin} ${plugin.folder}`),
+    ...(plugin.workspace === undefined ? [] : [visible(`of the workspace ${plugin.workspace}`)]),
     ...section('Grants', grantLines(plugin, out, aboutGrant).map(visible)),
     ...section('Registered', registeredLines(plugin).map(visible)),
     ...section(

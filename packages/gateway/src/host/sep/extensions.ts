@@ -3,21 +3,23 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { extensionFolders } from '@tenon/protocol/sep/wire';
 import { EXTENSION_LOCK_FILE } from './extension-lock.ts';
 import type { ExtensionDeps, Extensions } from './open-extensions.ts';
 
-export function extensionsWhenThere(deps: Omit<ExtensionDeps, 'place'>): Extensions {
-  const place = join(deps.home, 'extensions');
+export function extensionsWhenThere(deps: ExtensionDeps): Extensions {
+  const { home: own, workspace: inside } = extensionFolders;
+  const places = [join(deps.home, ...own), ...(deps.workspaces ?? []).flatMap((each) => inside.map((folder) => join(each, folder)))];
   let opened: Promise<Extensions> | undefined;
 
   async function open(): Promise<Extensions> {
     const { openExtensions } = await import('./open-extensions.ts');
-    return openExtensions({ ...deps, place });
+    return openExtensions(deps);
   }
 
   return {
     async find() {
-      if (!opened && !(await isAny([place])) && !existsSync(join(deps.home, EXTENSION_LOCK_FILE))) return { found: [], rejected: [] };
+      if (!opened && !(await isAny(places)) && !existsSync(join(deps.home, EXTENSION_LOCK_FILE))) return { found: [], rejected: [] };
       opened ??= open();
       return (await opened).find();
     },

@@ -18,6 +18,8 @@ export interface FoundExtension {
   readonly manifest: ExtensionManifest;
   /** As the host of plugins knows it. */
   readonly asPlugin: PluginManifest;
+  /** The workspace that it belongs to; without it, it is of the home. */
+  readonly workspace?: string;
 }
 
 export interface FoundExtensions {

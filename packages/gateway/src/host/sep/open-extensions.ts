@@ -14,7 +14,8 @@ import { createBridge, type Introduced } from './bridge.ts';
 import { extensionCommand, extensionEnvironment } from './environment.ts';
 import { installedFolder, readExtensionLock } from './extension-lock.ts';
 import type { Accepted, ExtensionRun } from './extension-run.ts';
-import { type FoundExtension, findExtensions, type NamedFolder } from './find-extensions.ts';
+import { findEverywhere, trustedWorkspaces } from './find-everywhere.ts';
+import type { FoundExtension, NamedFolder } from './find-extensions.ts';
 import { createOrphanGuard } from './orphan-guard.ts';
 import type { Params, Peer } from './peer.ts';
 import { startProcess } from './process.ts';
@@ -32,11 +33,13 @@ export interface ExtensionOptions {
   readonly node: string;
   readonly spawn: typeof spawn;
   readonly random: () => number;
+  /** Of all agents, that of the default agent first. */
+  readonly workspaces?: readonly string[];
+  /** The setting `extensions.trustedWorkspaces`. */
+  readonly trustedWorkspaces?: readonly string[];
 }
 
 export interface ExtensionDeps extends ExtensionOptions {
-  /** The folder whose folders are extensions. */
-  readonly place: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -66,6 +69,7 @@ export function openExtensions(deps: ExtensionDeps): Extensions {
   const orphans = createOrphanGuard({ spawn: deps.spawn, run: randomId() });
   const runs = new Map<string, Run>();
   let started = 0;
+  let trustedOnes: ReadonlySet<string> = new Set();
   let cleared: Promise<void> | undefined;
   deps.metrics.describe('tenon_extension_faults_total', 'Lines and requests of extensions that were not taken, by extension and kind.');
 
@@ -83,15 +87,28 @@ export function openExtensions(deps: ExtensionDeps): Extensions {
 
   return {
     async find() {
-      const installed = installedIn(deps.home);
-      const { found, rejected } = await findExtensions(deps.place, deps.uid, installed.folders);
+      const { home, workspaces = [], trustedWorkspaces: trusted = [], uid } = deps;
+      const installed = installedIn(home);
+      const { found, rejected } = await findEverywhere({ home, installed: installed.folders, workspaces, trusted, uid });
+      trustedOnes = await trustedWorkspaces(home, trusted);
       return {
         found: found.map((each): Found => {
           const { name } = each.manifest;
-          const run = runs.get(name) ?? createRun(each, { ...deps, orphans, copyOf, nextNumber: () => ++started, publish });
+          const run =
+            runs.get(name) ??
+            createRun(each, {
+              ...deps,
+              orphans,
+              copyOf,
+              nextNumber: () => ++started,
+              publish,
+              isTrusted: (workspace) => trustedOnes.has(workspace),
+            });
           runs.set(name, run);
           run.found = each;
-          return { origin: 'path', folder: each.folder, manifest: each.asPlugin, entry: each.folder, extension: run };
+          const { folder, asPlugin: manifest, workspace } = each;
+          const project = workspace === undefined ? {} : { workspace };
+          return { origin: 'path', folder, manifest, entry: folder, extension: run, ...project };
         }),
         rejected: [...rejected, ...installed.rejected],
       };
@@ -120,6 +137,8 @@ interface RunDeps extends ExtensionDeps {
   readonly orphans: ReturnType<typeof createOrphanGuard>;
   readonly copyOf: (folder: string, hash: string) => Promise<string>;
   readonly nextNumber: () => number;
+  /** By the real path of a workspace. */
+  readonly isTrusted: (workspace: string) => boolean;
   readonly publish: (from: string, topic: string, payload: unknown) => void;
 }
 
@@ -313,11 +332,12 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
   };
 }
 
-function helloOf({ granted, extension: { manifest } }: Source, { version, workspace }: ExtensionDeps): Params {
+function helloOf({ granted, extension }: Source, { version, workspace: main, isTrusted }: RunDeps): Params {
+  const { manifest, workspace = main } = extension;
   return {
     protocol_version: PROTOCOL_VERSION,
     host: { name: 'tenon', version },
-    workspace: { root: workspace, trusted: true },
+    workspace: { root: workspace, trusted: isTrusted(workspace) },
     mode: 'headless',
     ui_capabilities: [],
     flags: {},

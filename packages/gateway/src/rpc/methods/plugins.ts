@@ -172,7 +172,7 @@ function unknownPlugin(id: string, host: PluginHost): GatewayError {
 }
 
 function toInfo(plugin: HostedPlugin): PluginInfo {
-  const { folder: _folder, config: _config, configSchema: _schema, counts: _counts, ...info } = toDetails(plugin);
+  const { folder: _folder, workspace: _workspace, config: _config, configSchema: _schema, counts: _counts, ...info } = toDetails(plugin);
   return info;
 }
 
