@@ -37,6 +37,7 @@ const entries: Readonly<Record<string, string>> = {
   tenon: join(gateway, 'src', 'cli', 'entry.ts'),
   'sqlite-writer': join(gateway, 'src', 'store', 'sqlite-writer.ts'),
   'plugin-watchdog-thread': join(gateway, 'src', 'host', 'plugin-watchdog-thread.ts'),
+  'extension-testing': join(import.meta.dirname, '..', 'packages', 'extension-sdk', 'src', 'testing', 'index.ts'),
   ...Object.fromEntries(modelProviders.map((provider) => [`provider-${provider}`, join(providers, `${provider}.ts`)])),
 };
 
@@ -53,6 +54,14 @@ const providersApart: Plugin = {
   },
 };
 
+// Only authors of extensions use it: a file of its own, with schemas of its own, that `tenon ext` requires when it needs it.
+const testingApart: Plugin = {
+  name: 'testing-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^@tenon\/extension-sdk\/testing$/ }, () => ({ path: './extension-testing.cjs', external: true }));
+  },
+};
+
 const options = {
   bundle: true,
   write: false,
@@ -65,7 +74,7 @@ const options = {
   minifySyntax: true,
   legalComments: 'none',
   external: ['pg-native'],
-  plugins: [providersApart],
+  plugins: [providersApart, testingApart],
   // What stays outside the bundle is required: a script from a code cache cannot import().
   supported: { 'dynamic-import': false },
   banner: { js: 'const bundleUrl=require("node:url").pathToFileURL(__filename).href;' },
@@ -200,8 +209,18 @@ async function buildScaffolder(bundle: typeof esbuildBuild): Promise<void> {
   cpSync(join(home, 'templates'), join(draft, 'templates'), { recursive: true });
   cpSync(join(root, 'spec', 'sep', 'reference', 'python', 'sep.py'), join(draft, 'python', 'sep.py'));
   copySdk(extensionSdk, join(draft, 'extension-sdk'));
+  // `tenon ext new` is the same code, and finds the same beside itself.
+  mkdirSync(dist, { recursive: true });
+  for (const part of ['templates', 'python', 'extension-sdk']) replaceFolder(join(dist, part), join(draft, part));
   rmSync(join(home, 'dist'), { recursive: true, force: true });
   renameSync(draft, join(home, 'dist'));
+}
+
+function replaceFolder(folder: string, from: string): void {
+  const made = `${folder}.${process.pid}.new`;
+  cpSync(from, made, { recursive: true });
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(made, folder);
 }
 
 const CACHE_TIMEOUT_MS = 10_000;

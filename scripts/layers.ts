@@ -20,7 +20,8 @@ const gatewayLayers: Readonly<Record<string, readonly string[]>> = {
   testing: ['rpc', 'agent', 'host', 'model', 'store', 'config', 'kernel'], // the test host of the SDK: a gateway without sockets
   main: ['gateway', 'rpc', 'store', 'config', 'kernel'],
   install: ['host', 'kernel'], // extensions onto the disk and off it, which needs no running gateway
-  cli: ['main', 'gateway', 'install', 'config', 'kernel'],
+  'extension-folder': ['host', 'kernel'], // what the command line does with the folder of an extension, without a gateway
+  cli: ['main', 'gateway', 'install', 'extension-folder', 'config', 'kernel'],
 };
 
 interface PackageRow {
@@ -37,13 +38,17 @@ const packageRows: Readonly<Record<string, PackageRow>> = {
   'packages/extension-sdk': { ours: ['@tenon/protocol'], others: 'declared' },
   'packages/create-tenon-extension': { ours: [], others: 'declared' },
   'packages/control-ui': { ours: ['@tenon/client', '@tenon/protocol'], others: 'declared' },
-  'packages/gateway': { ours: ['@tenon/protocol', '@tenon/client', '@tenon/plugin-sdk'], others: 'declared' },
+  'packages/gateway': {
+    ours: ['@tenon/protocol', '@tenon/client', '@tenon/plugin-sdk', '@tenon/extension-sdk', 'create-tenon-extension'],
+    others: 'declared',
+  },
 };
 
 const pluginRow: PackageRow = { ours: ['@tenon/plugin-sdk'], others: ['node:'] };
 
-/** Of the gateway's layers, the one that talks to a gateway as any client does. */
+/** Of the gateway's layers, the one that talks to a gateway as any client does, and helps authors of extensions. */
 const clientLayers = ['cli'];
+const clientPackages = ['@tenon/client', '@tenon/extension-sdk', 'create-tenon-extension'];
 
 export interface Violation {
   readonly rule: 'layer' | 'package' | 'outside' | 'deep' | 'test-code' | 'cycle';
@@ -95,17 +100,21 @@ function faultOfBare(file: string, specifier: string, files: ReadonlyMap<string,
   if (home === undefined) return undefined;
   if (!row) return { rule: 'package', message: `${home} has no row in scripts/layers.ts` };
   const name = nameOf(specifier);
-  if (name.startsWith('@tenon/')) {
+  if (isOurs(name)) {
     if (specifier.includes('/src/')) return { rule: 'deep', message: `"${specifier}" reaches behind the exports of ${name}` };
     if (!row.ours.includes(name)) return { rule: 'package', message: `${home} may not import ${name}` };
     const layer = layerOf(file);
-    if (name === '@tenon/client' && layer !== undefined && !clientLayers.includes(layer)) {
+    if (clientPackages.includes(name) && layer !== undefined && !clientLayers.includes(layer)) {
       return { rule: 'layer', message: `only ${clientLayers.join(', ')} may import ${name}, not "${layer}"` };
     }
     return undefined;
   }
   const isAllowed = row.others === 'declared' ? name === 'node:' || declares(files, home, name) : row.others.includes(name);
   return isAllowed ? undefined : { rule: 'package', message: `${home} may not import "${specifier}"` };
+}
+
+function isOurs(name: string): boolean {
+  return name.startsWith('@tenon/') || name === 'create-tenon-extension';
 }
 
 function declares(files: ReadonlyMap<string, string>, home: string, name: string): boolean {
@@ -143,7 +152,7 @@ function layerOf(path: string): string | undefined {
   const name = file.replace(/\.[a-z]+$/, '');
   // What starts a gateway, or works on its home without one.
   if (name === 'maintenance') return 'main';
-  return name === 'gateway' || name === 'main' ? name : 'config';
+  return name === 'gateway' || name === 'main' || name === 'extension-folder' ? name : 'config';
 }
 
 function isTestCode(path: string): boolean {
@@ -157,8 +166,8 @@ export function readTree(root: string): Map<string, string> {
     '{test,bench,scripts,examples}/**/*.{ts,tsx,js,mjs}',
     '{packages,plugins}/*/package.json',
   ];
-  const isOurs = (path: string) => !/(^|\/)(node_modules|dist)\//.test(path);
-  const paths = [...new Set(globSync(patterns, { cwd: root }).map((path) => path.replaceAll('\\', '/')))].filter(isOurs).sort();
+  const isSource = (path: string) => !/(^|\/)(node_modules|dist)\//.test(path);
+  const paths = [...new Set(globSync(patterns, { cwd: root }).map((path) => path.replaceAll('\\', '/')))].filter(isSource).sort();
   return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 }
 

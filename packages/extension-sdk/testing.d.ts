@@ -17,6 +17,8 @@ export interface ConformanceOptions extends ExtensionCommand {
   /** Beside what the host of the steps does by itself: it answers dialogs with the first choice. */
   readonly host?: ScriptedHostOptions;
   onStep?(step: ConformanceStep): void;
+  /** Ends the processes and rejects. With one, each of them has a process group of its own. */
+  readonly signal?: AbortSignal;
 }
 
 export interface ConformanceStep {
@@ -44,6 +46,46 @@ export type TestHost = ScriptedHost;
 /** Connected; `initialize` is called by itself with the first call. Close it at the end of the test. */
 export declare function createTestHost(extension: Extension, options?: TestHostOptions): TestHost;
 
+export interface ExtensionCommand {
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** Beside the variables that every extension gets. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The folder of the extension. */
+  readonly cwd?: string;
+}
+
+export interface RunningExtension {
+  readonly host: ScriptedHost;
+  /** A line as it is. */
+  write(line: string): void;
+  /** The frame with this id that the extension sends next. */
+  answerTo(id: number | string): Promise<Readonly<Record<string, unknown>>>;
+  /** No more input, as when the host has died. */
+  endInput(): void;
+  /** The code, or the signal, that it ended with. */
+  readonly exited: Promise<number | string>;
+  /** The end of what it wrote to its standard error. */
+  complaints(): string;
+  readonly pid: number | undefined;
+  /** Ends it if it still runs, with what it has started where it has a group of its own. */
+  stop(): Promise<void>;
+}
+
+export interface StartOptions extends ScriptedHostOptions {
+  /**
+   * Ends it. With one it has a process group of its own, so that what it has started is ended with it; a Ctrl-C in the
+   * terminal does not reach it.
+   */
+  readonly signal?: AbortSignal;
+  /** Every line in both directions, as it is on the wire. */
+  onTraffic?(direction: 'to-extension' | 'to-host', line: string): void;
+  /** What it writes to its standard error. */
+  onStderr?(text: string): void;
+}
+
+export declare function startExtension({ command, args, env, cwd }: ExtensionCommand, options?: StartOptions): RunningExtension;
+
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface UiRequest extends Fields {
@@ -70,6 +112,10 @@ export interface ScriptedHostOptions {
   readonly enabledTools?: readonly string[];
   /** For each call to the extension; otherwise what the protocol says. */
   readonly timeoutMs?: number;
+  /** As soon as it is known: what also stands in `faults`. */
+  onFault?(fault: string): void;
+  /** It has used a method of a group that is off. */
+  onDisabled?(method: string, group: string): void;
 }
 
 export interface ExecAnswer {
@@ -132,7 +178,7 @@ export interface CallOptions {
 }
 
 export declare class ScriptedHost {
-  /** Everything that the extension has asked for or told, in order. */
+  /** What the extension has asked for or told, in order; of very many, the latest. */
   readonly calls: Recorded[];
   /** What the extension has sent that the protocol does not allow; a result that it does not allow rejects its call. */
   readonly faults: string[];
@@ -201,15 +247,6 @@ export declare class ScriptedHost {
   dispatch(method: SepMethodName, params: Fields, options?: CallOptions): Promise<unknown>;
   /** Any request; a result that does not fit the protocol rejects. */
   request(method: SepMethodName, params: Fields, { signal, timeoutMs }?: CallOptions): Promise<unknown>;
-}
-
-export interface ExtensionCommand {
-  readonly command: string;
-  readonly args?: readonly string[];
-  /** Beside the variables that every extension gets. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** The folder of the extension. */
-  readonly cwd?: string;
 }
 
 type SepEventName =

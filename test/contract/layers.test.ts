@@ -63,6 +63,23 @@ const planted: { name: string; rule: Violation['rule'] | undefined; files: Recor
   { name: 'rpc imports config', rule: undefined, files: { [`${src}/rpc/a.ts`]: `import { x } from '../config.ts';` } },
   { name: 'a folder without a row', rule: 'layer', files: { [`${src}/misc/a.ts`]: `import { x } from '../kernel/x.ts';` } },
   { name: 'a layer other than cli imports the client', rule: 'layer', files: { [`${src}/rpc/a.ts`]: `import '@tenon/client';` } },
+  {
+    name: 'a layer other than cli imports the SDK of extensions',
+    rule: 'layer',
+    files: { [`${src}/host/a.ts`]: `import '@tenon/extension-sdk/testing';` },
+  },
+  {
+    name: 'a layer other than cli imports the scaffolder',
+    rule: 'layer',
+    files: { [`${src}/net/a.ts`]: `import 'create-tenon-extension';` },
+  },
+  {
+    name: 'cli imports both, and what looks into folders',
+    rule: undefined,
+    files: {
+      [`${src}/cli/a.ts`]: `import 'create-tenon-extension'; import '@tenon/extension-sdk/testing'; import '../extension-folder.ts';`,
+    },
+  },
   { name: 'cli imports the client', rule: undefined, files: { [`${src}/cli/a.ts`]: `import '@tenon/client';` } },
   { name: 'protocol imports more than typebox', rule: 'package', files: { 'packages/protocol/src/a.ts': `import 'ws';` } },
   { name: 'protocol imports a module of Node', rule: 'package', files: { 'packages/protocol/src/a.ts': `import 'node:fs';` } },

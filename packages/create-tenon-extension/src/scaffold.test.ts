@@ -4,7 +4,6 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
-import { runConformance } from '../../extension-sdk/src/testing/index.ts';
 import { runCreate } from './create.ts';
 import { scaffold, ScaffoldRefused, type TemplateName, templates } from './scaffold.ts';
 import { verifies } from '../../../test/support/verifies.ts';
@@ -40,17 +39,9 @@ test('G39: what is scaffolded passes its own tests, which include conformance, a
   assert.equal(stdout.match(/✔ it keeps the protocol/g)?.length, names.filter(isTypescript).length, stdout);
 });
 
-test('the extension in Python passes its tests and conformance', {
-  skip: !hasPython && 'there is no python3 on this machine',
-}, async () => {
-  const cwd = join(made, 'my-python-tool');
-  const { status, stderr } = run('python3', ['-m', 'unittest'], cwd);
+test('the extension in Python passes its tests', { skip: !hasPython && 'there is no python3 on this machine' }, () => {
+  const { status, stderr } = run('python3', ['-m', 'unittest'], join(made, 'my-python-tool'));
   assert.equal(status, 0, stderr);
-  const report = await runConformance({ command: 'python3', args: ['main.py'], cwd });
-  assert.deepEqual(
-    report.steps.filter(({ outcome }) => outcome === 'failed'),
-    [],
-  );
 });
 
 test('G39: sources and tests compile strictly, with nothing left out, against what was copied', () => {

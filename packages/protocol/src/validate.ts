@@ -25,12 +25,35 @@ export function explain(schema: TSchema, value: unknown, name: string): string |
   if (!first) return `${name} does not fit its schema`;
   const kind = kindMeant(schema, value, first);
   if (kind) return 'wrong' in kind ? `${name}${kind.wrong}` : explain(kind.schema, kind.value, `${name}${kind.place}`);
-  const unknownKeys = (first.params as { additionalProperties?: string[] }).additionalProperties;
-  const place = `${name}${first.instancePath}`;
-  if (unknownKeys?.length) return `${place} has an unknown field "${unknownKeys[0]}"`;
+  return `${name}${first.instancePath} ${wordsOf(schema, first)}`;
+}
+
+export interface PlacedFault {
+  /** `/run/command` */
+  readonly place: string;
+  /** What follows the place in a sentence. */
+  readonly message: string;
+}
+
+/** What is wrong with the value, the outermost places first, a line for each; as many as the library looks for. */
+export function faultsIn(schema: TSchema, value: unknown): PlacedFault[] {
+  const validator = validatorOf(schema);
+  if (validator.Check(value)) return [];
+  const faults = new Map<string, string>();
+  for (const fault of sortByPlace(validator.Errors(value))) {
+    const { requiredProperties: missing = [] } = fault.params as { requiredProperties?: string[] };
+    for (const name of missing) faults.set(`${fault.instancePath}/${name}`, 'is missing');
+    if (missing.length === 0 && !faults.has(fault.instancePath)) faults.set(fault.instancePath, wordsOf(schema, fault));
+  }
+  return [...faults].map(([place, message]) => ({ place, message }));
+}
+
+function wordsOf(schema: TSchema, fault: Fault): string {
+  const unknownKeys = (fault.params as { additionalProperties?: string[] }).additionalProperties;
+  if (unknownKeys?.length) return `has an unknown field "${unknownKeys[0]}"`;
   // A pattern is for machines; a schema that has one says in words what it wants.
-  const wanted = wantedAt(schemaAt(schema, first.schemaPath), first.keyword);
-  return wanted === undefined ? `${place} ${first.message}` : `${place} must be ${wanted}`;
+  const wanted = wantedAt(schemaAt(schema, fault.schemaPath), fault.keyword);
+  return wanted === undefined ? fault.message : `must be ${wanted}`;
 }
 
 interface Described {

@@ -14,17 +14,17 @@ import {
 import { RpcError } from '../index.ts';
 import { sampleArguments, sampleDueTurn, sampleEntry, sampleInput, samplePayload, samplePolicyCall } from './samples.ts';
 import type { InitializeResult, Registrations } from './scripted-host.ts';
-import type { Subject } from './subject.ts';
+import type { RunningExtension } from './running-extension.ts';
 
 export interface StepDeps {
   /** A running extension that was initialized; a new one where the last one has ended. */
-  subject(): Promise<Subject>;
+  subject(): Promise<RunningExtension>;
   /** One that was told that the host has everything that Tenon has beyond SEP. */
-  subjectWithSeams(): Promise<Subject>;
+  subjectWithSeams(): Promise<RunningExtension>;
   /** A further process, not initialized. */
-  fresh(): Subject;
+  fresh(): RunningExtension;
   /** What `subject` gave so far. */
-  subjects(): readonly Subject[];
+  subjects(): readonly RunningExtension[];
   readonly timeoutMs: number;
 }
 
@@ -33,13 +33,13 @@ export type Step = (deps: StepDeps) => Promise<string | undefined> | Promise<voi
 
 type Fields = Readonly<Record<string, unknown>>;
 
-async function registered(deps: StepDeps): Promise<{ subject: Subject; registrations: Registrations; answer: InitializeResult }> {
+async function registered(deps: StepDeps): Promise<{ subject: RunningExtension; registrations: Registrations; answer: InitializeResult }> {
   const subject = await deps.subject();
   const answer = await subject.host.initialize();
   return { subject, answer, registrations: answer.registrations ?? {} };
 }
 
-const own = (subject: Subject, id: string, method: string, params: Fields = {}) => {
+const own = (subject: RunningExtension, id: string, method: string, params: Fields = {}) => {
   const answer = subject.answerTo(id);
   subject.write(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
   return answer;
@@ -263,7 +263,7 @@ export const conformanceSteps: Readonly<Record<string, Step>> = {
 };
 
 /** A tool may take as long as it likes, but it lets itself be cancelled. What it throws is an answer too. */
-async function usePatiently(subject: Subject, name: string, args: Fields): Promise<void> {
+async function usePatiently(subject: RunningExtension, name: string, args: Fields): Promise<void> {
   try {
     await subject.host.callTool(name, args, { signal: AbortSignal.timeout(TOOL_MS) });
   } catch (thrown) {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { runConformance } from './index.ts';
+import { runConformance, startExtension } from './index.ts';
 import { verifies } from '../../../../test/support/verifies.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tenon-conform-'));
@@ -135,20 +135,34 @@ test('an extension that breaks rules fails the steps that show them, and is star
   assert.match(failed.at(-1)!, /It ended with 3/);
 });
 
-const reference = join(import.meta.dirname, '..', '..', '..', '..', 'spec', 'sep', 'reference');
-const hasPython = spawnSync('python3', ['--version']).status === 0;
-
-const seams = "what it has for Tenon's seams answers";
-for (const [language, command, file, without] of [
-  ['JavaScript', process.execPath, 'javascript/main.mjs', [seams]],
-  ['Python', 'python3', 'python/main.py', []],
-] as const) {
-  const skip = command === 'python3' && !hasPython && 'there is no python3 on this machine';
-  test(`the reference extension in ${language} shows every step that it has something for`, { skip }, async () => {
-    const report = await runConformance({ command, args: [join(reference, file)] });
-    assert.deepEqual(
-      report.steps.filter(({ outcome }) => outcome !== 'passed').map(({ name }) => name),
-      without,
-    );
+test('with a signal, what an extension has started is ended with it, and the run is given up', async () => {
+  const parent = extension(
+    'parent',
+    `import { spawn } from 'node:child_process';
+     import { defineExtension } from '${sdk}';
+     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+     const extension = defineExtension((tenon) => {
+       tenon.name = 'parent';
+       tenon.registerCommand('child', { handler: () => String(child.pid) });
+     });
+     extension.serve();`,
+  );
+  const isAlive = (pid: number) => spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.match(/^[^Z]/) !== null;
+  const leaving = new AbortController();
+  const traffic: string[] = [];
+  const running = startExtension(parent, {
+    signal: leaving.signal,
+    onTraffic: (direction, line) => traffic.push(`${direction} ${(JSON.parse(line) as { method?: string }).method ?? 'answer'}`),
   });
-}
+  const pid = Number((await running.host.runCommand('child')).content);
+  assert.ok(isAlive(pid));
+  assert.deepEqual(traffic, ['to-extension initialize', 'to-host answer', 'to-extension command/execute', 'to-host answer']);
+  leaving.abort();
+  assert.equal(await running.exited, 'SIGKILL');
+  while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 5));
+  await running.stop();
+
+  const enough = new AbortController();
+  const run = runConformance({ ...parent, signal: enough.signal, onStep: () => enough.abort(new Error('enough')) });
+  await assert.rejects(run, /enough/);
+});

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { type Step, type StepDeps, conformanceSteps } from './conformance-steps.ts';
 import { allGroups, seamAnswers } from './samples.ts';
 import type { ScriptedHostOptions, UiAnswer, UiRequest } from './scripted-host.ts';
-import { type ExtensionCommand, startSubject, type Subject } from './subject.ts';
+import { type ExtensionCommand, startExtension, type RunningExtension } from './running-extension.ts';
 
 export interface ConformanceOptions extends ExtensionCommand {
   /** For each step; 10 s without it. */
@@ -13,6 +13,8 @@ export interface ConformanceOptions extends ExtensionCommand {
   /** Beside what the host of the steps does by itself: it answers dialogs with the first choice. */
   readonly host?: ScriptedHostOptions;
   onStep?(step: ConformanceStep): void;
+  /** Ends the processes and rejects. With one, each of them has a process group of its own. */
+  readonly signal?: AbortSignal;
 }
 
 export interface ConformanceStep {
@@ -32,13 +34,16 @@ export interface ConformanceReport {
 }
 
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
-  const { timeoutMs = STEP_MS, onStep } = options;
-  const all: Subject[] = [];
-  const main: Subject[] = [];
-  let current: Subject | undefined;
+  const { timeoutMs = STEP_MS, onStep, signal } = options;
+  const all: RunningExtension[] = [];
+  const main: RunningExtension[] = [];
+  let current: RunningExtension | undefined;
 
   const fresh = (more: ScriptedHostOptions = {}) => {
-    const subject = startSubject(options, { onUiRequest: firstChoice, ...more, ...options.host, timeoutMs });
+    const subject = startExtension(options, {
+      ...{ onUiRequest: firstChoice, ...more, ...options.host, timeoutMs },
+      ...(signal === undefined ? {} : { signal }),
+    });
     all.push(subject);
     return subject;
   };
@@ -63,10 +68,12 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const done: ConformanceStep[] = [];
   try {
     for (const [name, step] of Object.entries(conformanceSteps)) {
+      signal?.throwIfAborted();
       const result: ConformanceStep =
         done[0]?.outcome === 'failed'
           ? { name, outcome: 'skipped', reason: 'it cannot be initialized', ms: 0 }
           : await take(name, step, deps, () => current);
+      signal?.throwIfAborted();
       // What has hung may hang for good.
       if (result.outcome === 'failed') {
         await current?.stop();
@@ -82,7 +89,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   return { ok: count('failed') === 0, steps: done, passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
 }
 
-async function take(name: string, step: Step, deps: StepDeps, current: () => Subject | undefined): Promise<ConformanceStep> {
+async function take(name: string, step: Step, deps: StepDeps, current: () => RunningExtension | undefined): Promise<ConformanceStep> {
   const startedAt = performance.now();
   const ms = () => Math.round(performance.now() - startedAt);
   let timer: NodeJS.Timeout | undefined;
@@ -99,7 +106,7 @@ async function take(name: string, step: Step, deps: StepDeps, current: () => Sub
   }
 }
 
-async function explained(thrown: unknown, subject: Subject | undefined): Promise<string> {
+async function explained(thrown: unknown, subject: RunningExtension | undefined): Promise<string> {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   if (!subject || !(await hasEnded(subject))) return message;
   const complaints = subject.complaints();
@@ -108,7 +115,7 @@ async function explained(thrown: unknown, subject: Subject | undefined): Promise
 }
 
 // Its streams end a little before it does.
-async function hasEnded({ host, exited }: Subject): Promise<boolean> {
+async function hasEnded({ host, exited }: RunningExtension): Promise<boolean> {
   if (!host.isClosed) return false;
   await Promise.race([exited, setTimeout(EXIT_MS, undefined, { ref: false })]);
   return true;

@@ -13,4 +13,4 @@ export {
   type UiAnswer,
   type UiRequest,
 } from './scripted-host.ts';
-export type { ExtensionCommand } from './subject.ts';
+export { startExtension, type ExtensionCommand, type RunningExtension, type StartOptions } from './running-extension.ts';

@@ -44,6 +44,10 @@ export interface ScriptedHostOptions {
   readonly enabledTools?: readonly string[];
   /** For each call to the extension; otherwise what the protocol says. */
   readonly timeoutMs?: number;
+  /** As soon as it is known: what also stands in `faults`. */
+  onFault?(fault: string): void;
+  /** It has used a method of a group that is off. */
+  onDisabled?(method: string, group: string): void;
 }
 export interface ExecAnswer {
   readonly stdout?: string;
@@ -84,7 +88,7 @@ export interface CallOptions {
 }
 
 export class ScriptedHost {
-  /** Everything that the extension has asked for or told, in order. */
+  /** What the extension has asked for or told, in order; of very many, the latest. */
   readonly calls: Recorded[] = [];
   /** What the extension has sent that the protocol does not allow; a result that it does not allow rejects its call. */
   readonly faults: string[] = [];
@@ -257,7 +261,9 @@ export class ScriptedHost {
   }
 
   #note(fault: string | undefined): void {
-    if (fault !== undefined && this.faults.length < MOST_FAULTS) this.faults.push(fault);
+    if (fault === undefined) return;
+    this.#options.onFault?.(fault);
+    if (this.faults.length < MOST_FAULTS) this.faults.push(fault);
   }
 
   #take(spelling: string, params: Fields): void {
@@ -265,7 +271,9 @@ export class ScriptedHost {
     if (!method || methods[method].direction === 'to-extension')
       return this.#note(`It has sent the notification "${spelling}", which hosts do not have`);
     this.#note(this.#check.params(method, params));
-    this.calls.push({ method, params });
+    this.#record({ method, params });
+    const { group } = methodRow(method);
+    if (group !== undefined && this.#isOff(group, method)) return;
     const answer = this.#options.answers?.[method];
     if (answer) answer(params);
   }
@@ -276,13 +284,24 @@ export class ScriptedHost {
     const fault = this.#check.params(method, params);
     this.#note(fault);
     if (fault !== undefined) throw refusal('InvalidParams', fault);
-    this.calls.push({ method, params });
+    this.#record({ method, params });
     const { group, tier } = methodRow(method);
-    if (group !== undefined && this.#capabilities[group] === false) throw refusal('CapabilityDisabled', texts.disabled(group));
+    if (group !== undefined && this.#isOff(group, method)) throw refusal('CapabilityDisabled', texts.disabled(group));
     if (tier === 'command') this.#admit(params.context);
     const scripted = this.#options.answers?.[method];
     if (scripted) return scripted(params);
     return this.#usual(method, params);
+  }
+
+  #record(call: Recorded): void {
+    if (this.calls.length >= MOST_CALLS) this.calls.shift();
+    this.calls.push(call);
+  }
+
+  #isOff(group: string, method: string): boolean {
+    const isOff = this.#capabilities[group] === false;
+    if (isOff) this.#options.onDisabled?.(method, group);
+    return isOff;
   }
 
   #admit(context: unknown): void {
@@ -333,6 +352,7 @@ export class ScriptedHost {
 }
 
 const MOST_FAULTS = 100;
+const MOST_CALLS = 10_000;
 
 function refusal(name: keyof typeof errors, message: string): RpcError {
   return new RpcError(errors[name].code, message);

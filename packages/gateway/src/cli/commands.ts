@@ -32,9 +32,12 @@ import { deviceRename } from './commands/device-rename.ts';
 import { deviceRevoke } from './commands/device-revoke.ts';
 import { doctor } from './commands/doctor.ts';
 import { events } from './commands/events.ts';
+import { extCheck } from './commands/ext-check.ts';
+import { extConform } from './commands/ext-conform.ts';
 import { extGrant } from './commands/ext-grant.ts';
 import { extInspect } from './commands/ext-inspect.ts';
 import { extLs } from './commands/ext-ls.ts';
+import { extNew } from './commands/ext-new.ts';
 import { extReload } from './commands/ext-reload.ts';
 import { extRevoke } from './commands/ext-revoke.ts';
 import { extTrust } from './commands/ext-trust.ts';
@@ -143,6 +146,9 @@ export const commands: readonly CommandSpec[] = [
   pluginConfig,
   pluginHooks,
   pluginTrace,
+  extNew,
+  extCheck,
+  extConform,
   extInstall,
   extLs,
   extInspect,

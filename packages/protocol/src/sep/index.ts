@@ -10,7 +10,15 @@ export {
   type FurtherHookInput,
   type FurtherHookPatch,
 } from './happenings.ts';
-export { expandEnv, ExtensionManifest, hookTimeoutOf, manifestInPackage, readManifest, type ReadManifest } from './manifest.ts';
+export {
+  expandEnv,
+  ExtensionManifest,
+  hookTimeoutOf,
+  manifestFaults,
+  manifestInPackage,
+  readManifest,
+  type ReadManifest,
+} from './manifest.ts';
 export { methodShapes, shapesOf, type MethodShapes, type SepParams, type SepRequestName, type SepResult } from './methods.ts';
 export { readParams, readResult, readSchema, writeFault, writeSchema, type Read, type ReadParams, type ReadResult } from './read.ts';
 export {

@@ -2,7 +2,7 @@
 // key of package.json. TOML itself is read by whoever has a parser; here it is an object.
 import { Type, type Static } from 'typebox';
 import { DisplayText, OwnerId } from '../names.ts';
-import { explain, reading } from '../validate.ts';
+import { explain, faultsIn, type PlacedFault, reading } from '../validate.ts';
 import { closed } from './shapes.ts';
 import { groupNames, isEnvName, limits, PACKAGE_JSON_KEYS, PROTOCOL_VERSION, type SepGroup } from './wire.ts';
 
@@ -102,6 +102,14 @@ export function readManifest(given: unknown): ReadManifest {
   const badName = Object.keys(manifest.run.env ?? {}).find((name) => !isEnvName(name));
   if (badName !== undefined) return { ok: false, message: `manifest/run/env has "${badName}", which cannot be the name of a variable` };
   return { ok: true, manifest, unknown: unknownKeys(manifest) };
+}
+
+/** Everything that is wrong with it, where `readManifest` says the first. */
+export function manifestFaults(given: unknown): PlacedFault[] {
+  const faults = faultsIn(reading(ExtensionManifest), given);
+  if (faults.length > 0) return faults;
+  const names = Object.keys((given as ExtensionManifest).run.env ?? {}).filter((name) => !isEnvName(name));
+  return names.map((name) => ({ place: `/run/env/${name}`, message: 'cannot be the name of a variable' }));
 }
 
 /** The manifest in a package.json: under the first of the keys that it has, with name and version of the package where it says none. */

@@ -27,7 +27,7 @@ export interface FoundExtensions {
   readonly rejected: readonly NotFit[];
 }
 
-const PACKAGE_FILE = 'package.json';
+export const PACKAGE_FILE = 'package.json';
 const MAX_EXTENSIONS = 256;
 
 /** A folder, and the name that it is looked at under. */
@@ -97,7 +97,7 @@ export async function readExtension(folder: string, rules: TreeRules): Promise<F
   const unfit = unfitFor(at, 'the folder', rules);
   if (unfit !== undefined) throw new Unfit(unfit);
   const root = await realpath(folder);
-  const read = readManifest(await manifestOf(root, rules));
+  const read = readManifest(await rawManifest(root, rules));
   if (!read.ok) throw new Unfit(`its manifest does not fit: ${read.message}`);
   const { manifest } = read;
   const asPlugin = pluginManifestOf(manifest);
@@ -106,7 +106,8 @@ export async function readExtension(folder: string, rules: TreeRules): Promise<F
   return { folder: root, manifest, asPlugin };
 }
 
-async function manifestOf(root: string, rules: TreeRules): Promise<unknown> {
+/** As it stands in the folder: an object that nobody has looked at. Throws `Unfit`. */
+export async function rawManifest(root: string, rules: TreeRules): Promise<unknown> {
   const file = join(root, EXTENSION_MANIFEST_FILE);
   if (await exists(file)) {
     const text = await readManifestText(file, rules);
@@ -124,7 +125,7 @@ async function manifestOf(root: string, rules: TreeRules): Promise<unknown> {
 }
 
 /** What keeps it from being used here, though its manifest is one. */
-function faultOf({ name, run, disabled, capabilities = {} }: ExtensionManifest): string | undefined {
+export function faultOf({ name, run, disabled, capabilities = {} }: ExtensionManifest): string | undefined {
   if (disabled) return 'its manifest says that it is disabled';
   if (RESERVED_IDS.has(name)) return `the name "${name}" is kept for the gateway`;
   if (name.includes(SEPARATOR)) return `the name "${name}" has ${SEPARATOR} in it, which stands between an extension and its tool`;
@@ -142,7 +143,7 @@ function pluginManifestOf(manifest: ExtensionManifest): PluginManifest {
 }
 
 /** What the operator is asked for: by groups, by hooks, by events. A group that is not served stays off. */
-function grantsOf({ capabilities = {} }: ExtensionManifest): string[] {
+export function grantsOf({ capabilities = {} }: ExtensionManifest): string[] {
   const { hooks = [], events = [] } = capabilities;
   const switched = groupNames.filter((group) => capabilities[group] === true);
   const asked = [
