@@ -1092,6 +1092,7 @@ interface Contributions {
     usage?: string;
     aliases?: string[];
     requiredScopes?: ScopeList;
+    timeoutMs?: number;
     agentPromptGuidance?: string[];
   };
   /** A control in the page. */
@@ -2037,6 +2038,10 @@ type DeliveryButton = {
       }
     | {
         data: string;
+      }
+    | {
+        question: AttachmentHandle;
+        reply: UiReply;
       };
 };
 
@@ -2434,6 +2439,20 @@ type UiOption = {
     payloadFrom?: StatePlace;
   };
 };
+
+type UiReply =
+  | {
+      value: string;
+    }
+  | {
+      confirmed: boolean;
+    }
+  | {
+      text: string;
+    }
+  | {
+      cancelled: true;
+    };
 
 type Usage = {
   input: number;

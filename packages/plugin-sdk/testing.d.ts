@@ -206,6 +206,7 @@ interface Contributions {
     usage?: string;
     aliases?: string[];
     requiredScopes?: ScopeList;
+    timeoutMs?: number;
     agentPromptGuidance?: string[];
   };
   /** A control in the page. */
@@ -555,6 +556,7 @@ type PluginDetails = {
     sandboxed: boolean;
   };
   folder: string;
+  workspace?: string;
   treeHash?: string;
   config: JsonObject;
   configSchema?: JsonObject;

@@ -140,7 +140,7 @@ interface JsonShape {
 }
 
 /** Only these come with capabilities that the handshake has enabled. */
-const further = wire.registrationKeys.filter((key) => 'beyond' in wire.registrations[key]) as string[];
+const further = [...wire.registrationKeys.filter((key) => 'beyond' in wire.registrations[key]), 'context'] as string[];
 
 /** Only those who have registered them are asked about them. */
 const furtherHooks: readonly unknown[] = wire.furtherHookNames;

@@ -137,7 +137,7 @@ onBothEngines('retention removes in bounded steps what is too old or too much, a
   const pairing = { publicKey: 'k', name: 'n', platform: 'p', scopes: [], address: 'a', requestedAt: at, limit: 9 };
   await store.write('pairing.request', { ...pairing, requestId: 'old', deviceId: 'old', expiresAt: at + 10 });
   await store.write('pairing.request', { ...pairing, requestId: 'new', deviceId: 'new', expiresAt: at + 5_000 });
-  const noTurns = { runs: 0, approvals: 0, entries: 0, usage: 0, injections: 0, jobs: 0, occurrences: 0, deliveries: 0 };
+  const noTurns = { runs: 0, approvals: 0, entries: 0, usage: 0, injections: 0, jobs: 0, occurrences: 0, deliveries: 0, questions: 0 };
   const sweep = (keep: Partial<typeof keepAll>) => store.write('retention.sweep', { at: at + 1_000, keep: { ...keepAll, ...keep } });
 
   const first = await sweep({ answerMs: 600, eventCount: 50 });

@@ -3,7 +3,7 @@
 import type { MethodName, Params } from '@tenon/protocol';
 import { askToPair, createDevice, mintToken } from '../security/harness.ts';
 import type { GatewayProcess } from './gateway.ts';
-import type { RawClient } from './raw-client.ts';
+import { connectRaw, type RawClient } from './raw-client.ts';
 
 export interface World {
   readonly gateway: GatewayProcess;
@@ -139,6 +139,8 @@ export const examples: Examples = {
     const { payload } = await world.admin.request('plugin.everything.late', { call: 'notify', with: { sessionKey, title: 'Look' } });
     return { id: payload.id };
   },
+  'ui.pending': () => ({}),
+  'ui.answer': async (world) => ({ id: await newQuestion(world), reply: { confirmed: true } }),
   'hooks.trace.record': async (world) => ({ sessionKey: await newSession(world), turns: 1 }),
   'hooks.trace': async (world) => ({ sessionKey: await newSession(world) }),
 };
@@ -199,6 +201,25 @@ async function newApproval(world: World): Promise<string> {
   await newRun(world, `Write a note: example ${world.next()}`, sessionKey);
   const { payload } = await world.admin.find((frame) => frame.event === 'approval.requested' && frame.payload.sessionKey === sessionKey);
   return payload.approval.id;
+}
+
+/** A question of an extension that runs elsewhere, to somebody who is there. */
+async function newQuestion(world: World): Promise<string> {
+  const { gateway } = world;
+  const session_key = await newSession(world);
+  const watcher = await connectRaw(gateway.url, gateway.token, { caps: ['ui'] });
+  try {
+    const asked = fetch(`${gateway.url}/api/ui/request`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ext: 'example', kind: 'confirm', params: { prompt: 'Go on?' }, session_key }),
+    });
+    asked.catch(() => undefined);
+    const { payload } = await watcher.find((frame) => frame.event === 'ui.requested' && frame.payload.sessionKey === session_key);
+    return payload.id;
+  } finally {
+    await watcher.close();
+  }
 }
 
 async function newRule(world: World): Promise<string> {

@@ -1,6 +1,7 @@
 // What a handler is given with each call: bound to the context that the host sent, made when it is first looked at, so that
 // a call that needs none of it costs nothing.
 import type { AsyncLocalStorage } from 'node:async_hooks';
+import { groupNames, groups } from '@tenon/protocol/sep/wire';
 import type { CallContext } from './definitions.ts';
 import type { AskHost, DispatchContext, Host } from './host.ts';
 import type { LogLevel, UiKind } from './names.ts';
@@ -62,7 +63,8 @@ export class Call implements CallContext {
 
   get ui(): Ui {
     const { ask, shown, hasUI, log } = this.#deps;
-    this.#ui ??= createUi({ ask, shown, hasUI, warn: (message) => log('warn', message), signalOf: () => this.signal });
+    const about = () => aboutCall(this.host, this.context);
+    this.#ui ??= createUi({ ask, shown, hasUI, warn: (message) => log('warn', message), signalOf: () => this.signal, about });
     return this.#ui;
   }
 
@@ -89,6 +91,17 @@ export function currentContext(): DispatchContext {
   const context = current?.getStore();
   if (context) return context;
   throw new RpcError(errorCode.ContextViolation, 'No call of the host is being handled here: use the session of a tool, command or hook');
+}
+
+/** The same, where a host is asked that may know nothing of it and there need not be one. */
+export function aboutCurrent(host: Host): { readonly context?: DispatchContext } {
+  return aboutCall(host, current?.getStore());
+}
+
+/** Only a host that names groups beyond SEP takes a context with a question. */
+function aboutCall({ capabilities }: Host, context: DispatchContext | undefined): { readonly context?: DispatchContext } {
+  const isTaken = groupNames.some((group) => 'beyond' in groups[group] && Object.hasOwn(capabilities, group));
+  return isTaken && context !== undefined && context.token !== '' ? { context } : {};
 }
 
 /** Liberal in reading: a host that sends no context has none to be presented. */

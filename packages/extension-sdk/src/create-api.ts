@@ -1,7 +1,7 @@
 // The extension object over one connection.
 import type { ExtensionApi } from './api.ts';
 import { contentText } from './answers.ts';
-import { currentContext, type CallDeps } from './call.ts';
+import { aboutCurrent, currentContext, type CallDeps } from './call.ts';
 import type { CommandDefinition, FlagDefinition, PiCommandOptions, ProviderDefinition, ShortcutDefinition } from './definitions.ts';
 import type { EventHandler, HookHandler } from './on.ts';
 import { createProgramRuns } from './programs.ts';
@@ -69,7 +69,7 @@ export function createApi(deps: ApiDeps): ExtensionApi {
         }),
     },
     kv: createKeyValues(ask),
-    ui: createUi({ ask, shown, hasUI, warn }),
+    ui: createUi({ ask, shown, hasUI, warn, about: () => aboutCurrent(deps.host()) }),
     session,
     exec: createProgramRuns(ask, currentContext),
     hasUI,

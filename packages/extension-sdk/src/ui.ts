@@ -1,7 +1,7 @@
 // Asking and showing people something, as pi's extensions do: a dialog that was dismissed is undefined or false, and what is
 // only shown never fails. SEP has one status and one widget for each extension; several, by key, are put together here.
 import { errorCode } from './wire.ts';
-import type { AskHost } from './host.ts';
+import type { AskHost, DispatchContext } from './host.ts';
 import type { UiKind } from './names.ts';
 import { render, type RenderBlock } from './render.ts';
 import { RpcError, messageOf } from './rpc-error.ts';
@@ -46,6 +46,8 @@ interface UiDeps {
   warn(message: string): void;
   /** Of the call in which it is used. */
   signalOf?(): AbortSignal;
+  /** The call that it is about, where the host takes that: then it asks the people of its session. */
+  about(): { readonly context?: DispatchContext };
 }
 
 interface Answer {
@@ -55,13 +57,17 @@ interface Answer {
   readonly cancelled?: boolean;
 }
 
-export function createUi({ ask, shown, hasUI, warn, signalOf }: UiDeps): Ui {
+export function createUi({ ask, shown, hasUI, warn, signalOf, about }: UiDeps): Ui {
   async function dialog(kind: UiKind, params: object, { signal: own, timeout }: DialogOptions = {}): Promise<Answer> {
     const signal = signalOf?.();
     const signals = [signal, own].filter((each) => each !== undefined);
     const waiting = timeout === undefined ? signals : [...signals, AbortSignal.timeout(timeout)];
     try {
-      return await ask<Answer>('ui/request', { kind, ...params }, waiting.length === 0 ? {} : { signal: AbortSignal.any(waiting) });
+      return await ask<Answer>(
+        'ui/request',
+        { kind, ...params, ...about() },
+        waiting.length === 0 ? {} : { signal: AbortSignal.any(waiting) },
+      );
     } catch (thrown) {
       // The author's own signal or time has ended it: that is a dialog that was dismissed.
       if (thrown instanceof RpcError && thrown.code === errorCode.Cancelled && !signal?.aborted) return { cancelled: true };
@@ -72,7 +78,7 @@ export function createUi({ ask, shown, hasUI, warn, signalOf }: UiDeps): Ui {
   async function show(kind: UiKind, params: object): Promise<void> {
     if (!hasUI(kind)) return refuse(kind, 'no front end here shows it');
     try {
-      await ask('ui/request', { kind, ...params });
+      await ask('ui/request', { kind, ...params, ...about() });
     } catch (thrown) {
       refuse(kind, messageOf(thrown));
     }

@@ -205,6 +205,11 @@ export async function startGateway({
         metrics,
         publish: (said) => hub.publish('agent', said),
         traced: (more) => hub.publish('hooks.traced', more),
+        people: {
+          isWatched: (key) => hub.isHeard('ui.requested', key, { capability: 'ui', scope: 'operator.write' }),
+          shown: (shown) => hub.publish('ui.shown', shown),
+          notified: (notice) => hub.publish('ui.notified', notice),
+        },
         secrets: () => [sharedToken],
         gatewayUrl: () => net?.url ?? '',
         gatewayPort: () => net?.port,
@@ -212,6 +217,7 @@ export async function startGateway({
       }),
       (opened) => opened.close(),
     );
+    await agents.ui.resume();
     register?.(agents.hookRegistry);
     const parts = agents;
     plugins = closing(
@@ -301,6 +307,7 @@ export async function startGateway({
           agents: agents.agents,
           models: agents.models,
           composer: agents.composer,
+          ui: agents.ui,
           plugins: () => host,
         },
       ),

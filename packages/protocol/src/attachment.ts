@@ -5,6 +5,7 @@ import { ItemName, UiBlock, UiAction } from './contributions.ts';
 import { JsonValue } from './json.ts';
 import { limits } from './limits.ts';
 import { Count, DisplayText, OwnerId, RandomId, SessionKey, Timestamp } from './names.ts';
+import { UiReply } from './people.ts';
 import { AttachmentHandle, AttachmentRef, EntryId } from './transcript.ts';
 
 const closed = { additionalProperties: false };
@@ -34,10 +35,12 @@ export type DeliveryBlock = Static<typeof DeliveryBlock>;
 /** `<namespace>:<payload>`, as interactive handlers are told of it. */
 export const ButtonData = Type.String({ minLength: 2, maxLength: 1_024, pattern: '^[A-Za-z0-9._-]{1,64}:' });
 
-/** What happens when it is pressed: a session action of the plugin, or its interactive handler is told. */
+/** What happens when it is pressed: a session action of the plugin, its interactive handler is told, or a question of it is answered. */
 export const ButtonAction = Type.Union([
   Type.Object({ pluginId: OwnerId, actionId: ItemName, payload: Type.Optional(JsonValue) }, closed),
   Type.Object({ data: ButtonData }, closed),
+  /** The gateway's own: no plugin makes one. */
+  Type.Object({ question: RandomId, reply: UiReply }, closed),
 ]);
 
 export const DeliveryButton = Type.Object(

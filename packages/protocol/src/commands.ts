@@ -36,9 +36,12 @@ export function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(commands, name);
 }
 
-/** The command that a text is, if it is one: its word and what follows. A space in front makes it plain text. */
+/**
+ * The command that a text is, if it is one: its word and what follows. The word may name whose command it is, as in `/notes:add`. A
+ * space in front makes it plain text.
+ */
 export function parseCommand(text: string): { readonly name: string; readonly rest: string } | undefined {
-  const match = /^\/([a-z][a-z0-9_-]{0,63})(?:\s+([\s\S]*))?$/.exec(text.trimEnd());
+  const match = /^\/((?:[a-z0-9][a-z0-9_-]{0,63}:)?[a-z][a-z0-9_-]{0,63})(?:\s+([\s\S]*))?$/.exec(text.trimEnd());
   return match ? { name: match[1]!, rest: (match[2] ?? '').trim() } : undefined;
 }
 

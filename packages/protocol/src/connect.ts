@@ -10,6 +10,7 @@ const closed = { additionalProperties: false };
 
 /** What a client can say that it understands. */
 export const capabilities = {
+  ui: 'Shows people what extensions ask, and sends their answers: `ui.requested`, `ui.answer`. Without one, an extension is told that nobody is there.',
   resume: 'Events carry `epoch` and `prev`, and `connect` may ask for what was missed.',
 } as const;
 

@@ -248,6 +248,8 @@ export const contributions = {
         usage: Type.Optional(Type.String({ maxLength: 256 })),
         aliases: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_-]{0,63}$' }), { maxItems: 8 })),
         requiredScopes: Scopes,
+        /** How long the answer may take, where that is not as long as others may; it may wait for a person. */
+        timeoutMs: Type.Optional(Type.Integer({ minimum: 100, maximum: 600_000 })),
         /** Told to the agent in its system prompt, while the plugin holds `prompt.inject`. */
         agentPromptGuidance: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 1_024 }), { minItems: 1, maxItems: 8 })),
       },

@@ -5,6 +5,7 @@ import { ActionRequired } from './attachment.ts';
 import { JsonValue } from './json.ts';
 import { DeviceId, PairingRequest } from './methods/access.ts';
 import { Count, Epoch, OwnerId, Position, RandomId, SessionKey, Timestamp } from './names.ts';
+import { questionStates, UiNotice, UiQuestion, UiShown } from './people.ts';
 import type { Scope } from './scopes.ts';
 import { Job, Occurrence } from './schedule.ts';
 import { Session } from './session.ts';
@@ -149,6 +150,44 @@ export const events = {
       { sessionKey: SessionKey, id: RandomId, pluginId: OwnerId, how: Type.Enum(['acted', 'dismissed', 'withdrawn']) },
       closed,
     ),
+  },
+  'ui.requested': {
+    summary: 'An extension asks the people who watch this session. `ui.pending` lists what is not settled, `ui.answer` answers.',
+    scope: 'operator.read',
+    durable: true,
+    sessionField: 'sessionKey',
+    payload: UiQuestion,
+  },
+  'ui.resolved': {
+    summary: 'It was answered or put away, it took too long, or nobody waits for it any more.',
+    scope: 'operator.read',
+    durable: true,
+    sessionField: 'sessionKey',
+    payload: Type.Object(
+      {
+        sessionKey: SessionKey,
+        id: RandomId,
+        extension: OwnerId,
+        state: Type.Enum(questionStates.filter((state) => state !== 'pending')),
+        reason: Type.Optional(Type.String()),
+        answeredBy: Type.Optional(Type.String()),
+      },
+      closed,
+    ),
+  },
+  'ui.shown': {
+    summary: 'What an extension shows in this session has changed: all of it, as it is now.',
+    scope: 'operator.read',
+    durable: false,
+    sessionField: 'sessionKey',
+    payload: UiShown,
+  },
+  'ui.notified': {
+    summary: 'An extension tells whoever watches this session something.',
+    scope: 'operator.read',
+    durable: false,
+    sessionField: 'sessionKey',
+    payload: UiNotice,
   },
   'hooks.traced': {
     summary: 'There is more in the trace of a session, or its recording has ended: read on with `hooks.trace`.',

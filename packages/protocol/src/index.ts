@@ -56,6 +56,7 @@ export {
   type ContributionKind,
   type RejectionCode,
 } from './contributions.ts';
+export { noticeLevels, questionKinds, questionStates, UiNotice, UiQuestion, UiReply, UiShown, type QuestionKind } from './people.ts';
 export { Grant, grantNames, grantRow, grants, type GrantName } from './grants.ts';
 export { capabilities, ConnectParams, DeviceProof, deviceSigningText, HelloOk } from './connect.ts';
 export {
@@ -130,7 +131,7 @@ export {
   pluginModelId,
   pluginProviderId,
 } from './model.ts';
-export { DEFAULT_AGENT_ID, OwnerId, RESERVED_KEYS, SessionKey } from './names.ts';
+export { DEFAULT_AGENT_ID, OwnerId, RandomId, RESERVED_KEYS, SessionKey } from './names.ts';
 export {
   PendingInjection,
   PluginDetails,

@@ -88,7 +88,8 @@ export const limits = {
   approvalRetentionMs: {
     value: 2_592_000_000,
     unit: 'ms',
-    summary: 'How long an approval is listed after it was settled, and a delivery that has no button left to press.',
+    summary:
+      'How long an approval is listed after it was settled, a question of an extension is kept, and a delivery that has no button left to press.',
   },
   transcriptRetentionMs: { value: 2_592_000_000, unit: 'ms', summary: 'How long the transcript that a reset left behind is kept.' },
   usageRetentionMs: { value: 34_560_000_000, unit: 'ms', summary: 'How long the daily sums of tokens and cost are kept.' },
@@ -141,6 +142,17 @@ export const limits = {
   },
   deliveryEdits: { value: 100, unit: 'count', summary: 'How often one delivery is changed.' },
   pendingActions: { value: 32, unit: 'count', summary: 'Calls for a person of one plugin in one session.' },
+  uiPromptChars: {
+    value: 8_192,
+    unit: 'count',
+    summary: 'Characters of a question of an extension, of one of its choices, and of a notice.',
+  },
+  uiOptions: { value: 256, unit: 'count', summary: 'Choices of one question of an extension.' },
+  uiAnswerChars: { value: 65_536, unit: 'count', summary: 'Characters that people answer such a question with.' },
+  uiStatusChars: { value: 512, unit: 'count', summary: 'Characters of the status and of the title that an extension shows.' },
+  uiWidgetBytes: { value: 65_536, unit: 'bytes', summary: 'The block that an extension shows, as JSON.' },
+  uiShown: { value: 64, unit: 'count', summary: 'Sessions in which one extension shows something; the oldest makes room.' },
+  uiPending: { value: 256, unit: 'count', summary: 'Questions of extensions that wait in one session.' },
   pageSize: { value: 200, unit: 'count', summary: 'Rows of one page of a list.' },
 } as const satisfies Record<string, LimitSpec>;
 

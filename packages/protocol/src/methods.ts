@@ -5,6 +5,7 @@ import { accessMethods } from './methods/access.ts';
 import { agentMethods } from './methods/agents.ts';
 import { attachmentMethods } from './methods/attachments.ts';
 import { chatMethods } from './methods/chat.ts';
+import { peopleMethods } from './methods/people.ts';
 import { pluginMethods } from './methods/plugins.ts';
 import type { MethodSpec } from './methods/row.ts';
 import { scheduleMethods } from './methods/schedules.ts';
@@ -24,6 +25,7 @@ export const methods = {
   ...traceMethods,
   ...scheduleMethods,
   ...attachmentMethods,
+  ...peopleMethods,
 } satisfies Record<string, MethodSpec>;
 
 export type MethodName = keyof typeof methods;

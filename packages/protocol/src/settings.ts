@@ -303,6 +303,19 @@ export const settings = {
     takesEffect: 'restart',
     env: 'TENON_SAFE',
   },
+  'extensions.autoConfirm': {
+    summary:
+      'Extensions whose `confirm` is answered with yes at once, without asking anybody. Each such answer is recorded in the audit log.',
+    schema: Type.Array(OwnerId, { maxItems: 64 }),
+    default: [] as string[],
+    takesEffect: 'restart',
+  },
+  'extensions.answerMs': {
+    summary: 'How long people may take to answer a question of an extension; then it is cancelled.',
+    schema: Type.Integer({ minimum: 1_000, maximum: 3_600_000 }),
+    default: 120_000,
+    takesEffect: 'restart',
+  },
   'plugins.timeouts': {
     summary:
       'How long plugins may take, over what their author says: one `[[plugins.timeouts]]` each, for a `plugin`, for a `place` (a hook or another place of `plugins.get`), for both or for all. The one that says most holds, then the one of the place.',

@@ -3936,6 +3936,8 @@ public enum QueueMode: RawRepresentable, Codable, Hashable, Sendable {
     }
 }
 
+public typealias RandomId = String
+
 public struct RequestFrame: Codable, Hashable, Sendable {
     public let type: String
     public let id: String
@@ -5921,6 +5923,73 @@ public struct UiItemAction: Codable, Hashable, Sendable {
     }
 }
 
+public struct UiNotice: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let extension_: OwnerId
+    public let via: String?
+    public let level: UiNoticeLevel
+    public let message: String
+
+    public init(
+        sessionKey: SessionKey,
+        extension_: OwnerId,
+        via: String? = nil,
+        level: UiNoticeLevel,
+        message: String
+    ) {
+        self.sessionKey = sessionKey
+        self.extension_ = extension_
+        self.via = via
+        self.level = level
+        self.message = message
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case sessionKey = "sessionKey"
+        case extension_ = "extension"
+        case via = "via"
+        case level = "level"
+        case message = "message"
+    }
+}
+
+public enum UiNoticeLevel: RawRepresentable, Codable, Hashable, Sendable {
+    case info
+    case warn
+    case error
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [UiNoticeLevel] = [.info, .warn, .error]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "info": self = .info
+        case "warn": self = .warn
+        case "error": self = .error
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .info: return "info"
+        case .warn: return "warn"
+        case .error: return "error"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
 public struct UiOption: Codable, Hashable, Sendable {
     public let label: String
     public let when: ActiveWhen?
@@ -5953,6 +6022,202 @@ public struct UiOptionAction: Codable, Hashable, Sendable {
         self.command = command
         self.payload = payload
         self.payloadFrom = payloadFrom
+    }
+}
+
+public struct UiQuestion: Codable, Hashable, Sendable {
+    public let id: AttachmentHandle
+    public let sessionKey: SessionKey
+    public let extension_: OwnerId
+    public let via: String?
+    public let kind: UiQuestionKind
+    public let prompt: String
+    public let options: [String]?
+    public let default_: String?
+    public let state: UiQuestionState
+    public let reason: String?
+    public let answer: UiQuestionAnswer?
+    public let answeredBy: String?
+    public let createdAt: Int
+    public let expiresAt: Int
+    public let settledAt: Int?
+
+    public init(
+        id: AttachmentHandle,
+        sessionKey: SessionKey,
+        extension_: OwnerId,
+        via: String? = nil,
+        kind: UiQuestionKind,
+        prompt: String,
+        options: [String]? = nil,
+        default_: String? = nil,
+        state: UiQuestionState,
+        reason: String? = nil,
+        answer: UiQuestionAnswer? = nil,
+        answeredBy: String? = nil,
+        createdAt: Int,
+        expiresAt: Int,
+        settledAt: Int? = nil
+    ) {
+        self.id = id
+        self.sessionKey = sessionKey
+        self.extension_ = extension_
+        self.via = via
+        self.kind = kind
+        self.prompt = prompt
+        self.options = options
+        self.default_ = default_
+        self.state = state
+        self.reason = reason
+        self.answer = answer
+        self.answeredBy = answeredBy
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.settledAt = settledAt
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case id = "id"
+        case sessionKey = "sessionKey"
+        case extension_ = "extension"
+        case via = "via"
+        case kind = "kind"
+        case prompt = "prompt"
+        case options = "options"
+        case default_ = "default"
+        case state = "state"
+        case reason = "reason"
+        case answer = "answer"
+        case answeredBy = "answeredBy"
+        case createdAt = "createdAt"
+        case expiresAt = "expiresAt"
+        case settledAt = "settledAt"
+    }
+}
+
+public enum UiQuestionKind: RawRepresentable, Codable, Hashable, Sendable {
+    case select
+    case confirm
+    case input
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [UiQuestionKind] = [.select, .confirm, .input]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "select": self = .select
+        case "confirm": self = .confirm
+        case "input": self = .input
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .select: return "select"
+        case .confirm: return "confirm"
+        case .input: return "input"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public enum UiQuestionState: RawRepresentable, Codable, Hashable, Sendable {
+    case pending
+    case answered
+    case cancelled
+    case expired
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [UiQuestionState] = [.pending, .answered, .cancelled, .expired]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "pending": self = .pending
+        case "answered": self = .answered
+        case "cancelled": self = .cancelled
+        case "expired": self = .expired
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .pending: return "pending"
+        case .answered: return "answered"
+        case .cancelled: return "cancelled"
+        case .expired: return "expired"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public struct UiQuestionAnswer: Codable, Hashable, Sendable {
+    public let value: String?
+    public let confirmed: Bool?
+
+    public init(
+        value: String? = nil,
+        confirmed: Bool? = nil
+    ) {
+        self.value = value
+        self.confirmed = confirmed
+    }
+}
+
+public typealias UiReply = JsonValue
+
+public struct UiShown: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let extension_: OwnerId
+    public let via: String?
+    public let status: String?
+    public let title: String?
+    public let widget: JsonObject?
+
+    public init(
+        sessionKey: SessionKey,
+        extension_: OwnerId,
+        via: String? = nil,
+        status: String? = nil,
+        title: String? = nil,
+        widget: JsonObject? = nil
+    ) {
+        self.sessionKey = sessionKey
+        self.extension_ = extension_
+        self.via = via
+        self.status = status
+        self.title = title
+        self.widget = widget
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case sessionKey = "sessionKey"
+        case extension_ = "extension"
+        case via = "via"
+        case status = "status"
+        case title = "title"
+        case widget = "widget"
     }
 }
 
@@ -9984,6 +10249,57 @@ public struct ActionsDismissResult: Codable, Hashable, Sendable {
     }
 }
 
+/// `ui.pending`: What extensions ask people and wait for, oldest first, and what they show; in one session or in all.
+public struct UiPendingParams: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey?
+
+    public init(
+        sessionKey: SessionKey? = nil
+    ) {
+        self.sessionKey = sessionKey
+    }
+}
+
+public struct UiPendingResult: Codable, Hashable, Sendable {
+    public let questions: [UiQuestion]
+    public let shown: [UiShown]
+
+    public init(
+        questions: [UiQuestion],
+        shown: [UiShown]
+    ) {
+        self.questions = questions
+        self.shown = shown
+    }
+}
+
+/// `ui.answer`: Answer a question of an extension. The first answer counts.
+public struct UiAnswerParams: Codable, Hashable, Sendable {
+    public let id: AttachmentHandle
+    public let reply: UiReply
+    public let idempotencyKey: String?
+
+    public init(
+        id: AttachmentHandle,
+        reply: UiReply,
+        idempotencyKey: String? = nil
+    ) {
+        self.id = id
+        self.reply = reply
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct UiAnswerResult: Codable, Hashable, Sendable {
+    public let question: UiQuestion
+
+    public init(
+        question: UiQuestion
+    ) {
+        self.question = question
+    }
+}
+
 /// `connect.challenge`: Sent when a socket opens: the nonce that a device signs.
 public struct ConnectChallengeEvent: Codable, Hashable, Sendable {
     public let nonce: String
@@ -10471,6 +10787,87 @@ public enum ActionResolvedEventHow: RawRepresentable, Codable, Hashable, Sendabl
         try container.encode(rawValue)
     }
 }
+
+/// `ui.requested`: An extension asks the people who watch this session. `ui.pending` lists what is not settled, `ui.answer` answers.
+public typealias UiRequestedEvent = UiQuestion
+
+/// `ui.resolved`: It was answered or put away, it took too long, or nobody waits for it any more.
+public struct UiResolvedEvent: Codable, Hashable, Sendable {
+    public let sessionKey: SessionKey
+    public let id: AttachmentHandle
+    public let extension_: OwnerId
+    public let state: UiResolvedEventState
+    public let reason: String?
+    public let answeredBy: String?
+
+    public init(
+        sessionKey: SessionKey,
+        id: AttachmentHandle,
+        extension_: OwnerId,
+        state: UiResolvedEventState,
+        reason: String? = nil,
+        answeredBy: String? = nil
+    ) {
+        self.sessionKey = sessionKey
+        self.id = id
+        self.extension_ = extension_
+        self.state = state
+        self.reason = reason
+        self.answeredBy = answeredBy
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case sessionKey = "sessionKey"
+        case id = "id"
+        case extension_ = "extension"
+        case state = "state"
+        case reason = "reason"
+        case answeredBy = "answeredBy"
+    }
+}
+
+public enum UiResolvedEventState: RawRepresentable, Codable, Hashable, Sendable {
+    case answered
+    case cancelled
+    case expired
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [UiResolvedEventState] = [.answered, .cancelled, .expired]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "answered": self = .answered
+        case "cancelled": self = .cancelled
+        case "expired": self = .expired
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .answered: return "answered"
+        case .cancelled: return "cancelled"
+        case .expired: return "expired"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+/// `ui.shown`: What an extension shows in this session has changed: all of it, as it is now.
+public typealias UiShownEvent = UiShown
+
+/// `ui.notified`: An extension tells whoever watches this session something.
+public typealias UiNotifiedEvent = UiNotice
 
 /// `hooks.traced`: There is more in the trace of a session, or its recording has ended: read on with `hooks.trace`.
 public struct HooksTracedEvent: Codable, Hashable, Sendable {
@@ -11172,6 +11569,18 @@ public enum GatewayMethods {
         public typealias Result = ActionsDismissResult
         public static let name = "actions.dismiss"
     }
+    /// What extensions ask people and wait for, oldest first, and what they show; in one session or in all.
+    public enum UiPending: GatewayMethod {
+        public typealias Params = UiPendingParams
+        public typealias Result = UiPendingResult
+        public static let name = "ui.pending"
+    }
+    /// Answer a question of an extension. The first answer counts.
+    public enum UiAnswer: GatewayMethod {
+        public typealias Params = UiAnswerParams
+        public typealias Result = UiAnswerResult
+        public static let name = "ui.answer"
+    }
 }
 
 /// An event with its typed payload; one that is newer than these models is kept whole.
@@ -11191,6 +11600,10 @@ public enum GatewayEvent: Hashable, Sendable {
     case approvalResolved(ApprovalResolvedEvent)
     case actionRequired(ActionRequiredEvent)
     case actionResolved(ActionResolvedEvent)
+    case uiRequested(UiRequestedEvent)
+    case uiResolved(UiResolvedEvent)
+    case uiShown(UiShownEvent)
+    case uiNotified(UiNotifiedEvent)
     case hooksTraced(HooksTracedEvent)
     case cron(CronEvent)
     case devicePairRequested(DevicePairRequestedEvent)
@@ -11215,6 +11628,10 @@ public enum GatewayEvent: Hashable, Sendable {
         case "approval.resolved": self = .approvalResolved(try payload.decode(ApprovalResolvedEvent.self))
         case "action.required": self = .actionRequired(try payload.decode(ActionRequiredEvent.self))
         case "action.resolved": self = .actionResolved(try payload.decode(ActionResolvedEvent.self))
+        case "ui.requested": self = .uiRequested(try payload.decode(UiRequestedEvent.self))
+        case "ui.resolved": self = .uiResolved(try payload.decode(UiResolvedEvent.self))
+        case "ui.shown": self = .uiShown(try payload.decode(UiShownEvent.self))
+        case "ui.notified": self = .uiNotified(try payload.decode(UiNotifiedEvent.self))
         case "hooks.traced": self = .hooksTraced(try payload.decode(HooksTracedEvent.self))
         case "cron": self = .cron(try payload.decode(CronEvent.self))
         case "device.pair.requested": self = .devicePairRequested(try payload.decode(DevicePairRequestedEvent.self))

@@ -47,6 +47,7 @@ import { createTranscripts, type Transcripts } from './transcripts.ts';
 import { runTurn } from './turn.ts';
 import type { TurnDeps } from './turn-context.ts';
 import { createTurnSchedules } from './turn-schedules.ts';
+import { createUiRelay, type UiRelay, type UiRelayDeps } from './ui-relay.ts';
 import { createWake, type Wake } from './wake.ts';
 
 export interface AgentOptions {
@@ -64,6 +65,8 @@ export interface AgentOptions {
   /** To every client that may see it. */
   readonly publish: (said: RunStream) => void;
   readonly traced: TraceDeps['tell'];
+  /** The people who watch the sessions. */
+  readonly people: Pick<UiRelayDeps, 'isWatched' | 'shown' | 'notified'>;
   /** Values that nobody may find in what is kept for people to read. */
   readonly secrets: () => readonly string[];
   readonly gatewayUrl: () => string;
@@ -90,6 +93,8 @@ export interface AgentParts {
   readonly scheduler: Scheduler;
   readonly heartbeat: Heartbeat;
   readonly composer: Composer;
+  /** What extensions ask and show people. */
+  readonly ui: UiRelay;
   readonly transcripts: Transcripts;
   readonly commands: CommandDeps;
   readonly sandbox: () => Promise<SandboxState>;
@@ -112,6 +117,7 @@ export interface AgentParts {
     | 'workspaceOf'
     | 'receive'
     | 'press'
+    | 'people'
   >;
   /** From now on turns use what they have registered. */
   usePlugins(plugins: PluginParts): void;
@@ -250,6 +256,12 @@ export function openAgents(options: AgentOptions): AgentParts {
     },
     publish,
   } satisfies TurnDeps;
+  const ui = createUiRelay({
+    ...{ store, clock, log, metrics, ...options.people },
+    channels: () => plugins?.questions,
+    answerMs: settings['extensions.answerMs'],
+    autoConfirm: settings['extensions.autoConfirm'],
+  });
   const composer = createComposer({ store, plugins: () => plugins });
   const transcripts = createTranscripts({ store, clock, hooks, models, agents });
 
@@ -284,6 +296,7 @@ export function openAgents(options: AgentOptions): AgentParts {
     scheduler,
     heartbeat,
     composer,
+    ui,
     transcripts,
     commands: {
       store,
@@ -315,7 +328,8 @@ export function openAgents(options: AgentOptions): AgentParts {
       reservedModels: ownModels.list().map(({ id }) => id),
       receive: (message, takeFiles) =>
         receiveMessage(message, takeFiles, { store, clock, files: options.files, agents, composer, turns, hooks }),
-      press: (request) => pressInChannel(request, { store, clock, lanes, plugins, turns, wake }),
+      press: (request) => pressInChannel(request, { store, clock, lanes, plugins, turns, wake, answered: ui.answered }),
+      people: ui,
       workspaceOf: (sessionKey) => {
         const agent = agents.get(agentIdOf(sessionKey));
         return agent && agents.openWorkspace(agent);
@@ -331,6 +345,7 @@ export function openAgents(options: AgentOptions): AgentParts {
     said: publish,
     committed(batch) {
       approvals.committed(batch);
+      ui.committed(batch);
       turns.committed(batch);
       trace.committed(batch);
       scheduler.committed(batch);
@@ -348,6 +363,7 @@ export function openAgents(options: AgentOptions): AgentParts {
       await Promise.race([turns.park(0), overdue.promise]);
       timer.cancel();
       await tools.close();
+      await ui.close();
       await Promise.all([hooks.drain(CLOSE_BUDGET_MS), followers?.drain(CLOSE_BUDGET_MS)]);
     },
   };

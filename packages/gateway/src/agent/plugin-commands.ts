@@ -40,8 +40,11 @@ const MAX_ARGS = 4_096;
 const MAX_REPLY = 65_536;
 const DEFAULT_SCOPE: Scope = 'operator.write';
 
-export function findPluginCommand(name: string, plugins: PluginParts | undefined): RegisteredItem<'command'> | undefined {
-  const found = plugins?.registry.findAny('command', name);
+/** By its name, or by that of its plugin and its own, as in `notes:add`. */
+export function findPluginCommand(typed: string, plugins: PluginParts | undefined): RegisteredItem<'command'> | undefined {
+  const colon = typed.indexOf(':');
+  const name = typed.slice(colon + 1);
+  const found = colon < 0 ? plugins?.registry.findAny('command', name) : plugins?.registry.find('command', typed.slice(0, colon), name);
   return found?.isLive && plugins?.holds(found.plugin, 'commands.register') ? found : undefined;
 }
 
@@ -123,7 +126,7 @@ async function askCommand(
   const effectDeps = { store, plugins, wake };
   const { answer, looked } = await askLooking(plugin, sessionKey, effectDeps, (state) =>
     plugins.caller.call(
-      placed(plugin, 'command'),
+      item.timeoutMs === undefined ? placed(plugin, 'command') : { ...placed(plugin, 'command'), timeoutMs: item.timeoutMs },
       (args: string, context) =>
         item.handler({
           sessionKey,

@@ -11,6 +11,7 @@ import type { Guarded, MissingGuard } from '../host/plugin-guards.ts';
 import { NOTHING_KEPT, type ReadState, type StateOf } from '../host/own-state.ts';
 import { copyPlain } from '../host/plain-data.ts';
 import { takeJson } from '../host/plugin-json.ts';
+import type { ChannelQuestions } from '../host/send-question.ts';
 import type { Agent } from './agents.ts';
 import { type Tool, ToolError, type ToolOutput } from './tools/tool.ts';
 
@@ -38,6 +39,8 @@ export interface PluginParts {
   readonly stateOf: StateOf;
   /** Turns of this session that the plugin has asked for and that have not ended. */
   openRuns(plugin: string, sessionKey: string): Promise<readonly OwnRun[]>;
+  /** Questions of extensions, where the session came from. */
+  readonly questions?: ChannelQuestions;
 }
 
 const MAX_TEXT = 1_048_576;

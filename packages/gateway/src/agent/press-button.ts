@@ -2,7 +2,7 @@
 // for each delivery; that it was pressed is committed with what a session action does, so that a gateway that is killed
 // around it has done both or neither. An interactive handler is told first: after a kill in between it is told again, under
 // the same callback id.
-import { GatewayError, type JsonValue, type Result, type Scope } from '@tenon/protocol';
+import { GatewayError, type JsonValue, type Result, type Scope, type UiReply } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import { faultpoint } from '../kernel/fault.ts';
 import type { Lanes } from '../kernel/lane.ts';
@@ -31,6 +31,8 @@ interface PressDeps<Mark> extends Pick<EffectDeps, 'wake'> {
   readonly clock: Clock;
   readonly plugins: PluginParts;
   readonly lanes: Lanes;
+  /** Whoever waits for the answer to this question has it. */
+  readonly answered: (id: string, reply: UiReply) => void;
   /** The turn that runs in the session. */
   readonly running: string | undefined;
   commit<Name extends WriteName>(name: Name, args: WriteArgs<Name>): Promise<WriteResult<Name> & Mark>;
@@ -44,7 +46,9 @@ export function pressButton<Mark>(request: ButtonRequest, deps: PressDeps<Mark>)
     await deps.store.read('sessions.expect', { key: sessionKey });
     const open = await deps.store.read('deliveries.button', { key: sessionKey, entryId, buttonId });
     faultpoint('press.begun');
-    const pressed = 'data' in open.button.action ? await tell(open, request, deps) : await act(open, request, deps);
+    const { action } = open.button;
+    const how = 'question' in action ? answer : 'data' in action ? tell : act;
+    const pressed = await how(open, request, deps);
     faultpoint('press.committed');
     return pressed;
   });
@@ -86,6 +90,18 @@ async function act<Mark>({ pluginId, button }: OpenButton, request: ButtonReques
       return { looked, commit: settle };
     }),
   );
+}
+
+/** The first answer counts, wherever it was given. */
+async function answer<Mark>({ pluginId, button }: OpenButton, request: ButtonRequest, deps: PressDeps<Mark>): Promise<Pressed & Mark> {
+  const { sessionKey, entryId, buttonId, by, held } = request;
+  requireScopes('The button', ['operator.write'], held);
+  const { question: id, reply } = button.action as { question: string; reply: UiReply };
+  const press = { entryId, buttonId, by };
+  const said = { entryId, buttonId, pluginId };
+  const pressed = await deps.commit('ui.press', { key: sessionKey, press, id, reply, answer: said, at: deps.clock.now() });
+  deps.answered(id, reply);
+  return pressed as Pressed & Mark;
 }
 
 async function tell<Mark>(open: OpenButton, request: ButtonRequest, deps: PressDeps<Mark>): Promise<Pressed & Mark> {

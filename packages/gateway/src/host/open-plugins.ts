@@ -26,6 +26,7 @@ import type { PluginScope } from './plugin-scope.ts';
 import { createPluginTrust } from './plugin-trust.ts';
 import { createBlocks } from './plugin-blocks.ts';
 import { createRunContexts } from './run-context.ts';
+import { createChannelQuestions } from './send-question.ts';
 import { extensionsWhenThere } from './sep/extensions.ts';
 import { createSessionEnds } from './session-ends.ts';
 import { watchSlowness } from './slow-breaker.ts';
@@ -77,6 +78,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
       changed,
     });
   const deliverer = createDeliverer({ ...options, registry });
+  const questions = createChannelQuestions({ ...options, registry, deliverer });
   const names = createKeptNames(store, registry, log);
   const holds = createPluginHolds(store, clock, blocks);
   const trust = createPluginTrust({ store, clock, uid });
@@ -450,6 +452,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     holds: (plugin, grant) => known.get(plugin)?.load?.holds(grant) ?? false,
     stateOf: ownStates.of,
     openRuns: (plugin, sessionKey) => openRunsOf(store, plugin, sessionKey),
+    questions,
     check: () => runStartupChecks(registry, caller),
     committed(batch) {
       ends.committed(batch);

@@ -25,11 +25,13 @@ import type { Registration } from './plugin-load.ts';
 import type { HookRunner } from './run-hook.ts';
 import type { ChannelPressDeps } from './press-in-channel.ts';
 import type { ReceiveDeps } from './receive-message.ts';
+import type { ChannelQuestions } from './send-question.ts';
 import type { AskedPerson, PersonQuestion } from './plugin-questions.ts';
 import type { TurnSchedules } from './plugin-schedules.ts';
 import type { ServiceState } from './plugin-services.ts';
 import type { ProcessInfo } from './sep/extension-run.ts';
 import type { ExtensionOptions } from './sep/open-extensions.ts';
+import type { People } from './sep/people.ts';
 import type { WatchOptions } from './plugin-watchdog.ts';
 
 export type PluginState = keyof typeof pluginStates;
@@ -113,6 +115,8 @@ export interface PluginHost {
   readonly stateOf: StateOf;
   /** Turns of this session that the plugin has asked for and that have not ended. */
   openRuns(plugin: string, sessionKey: string): Promise<readonly OwnRun[]>;
+  /** Questions of extensions, where the session came from. */
+  readonly questions: ChannelQuestions;
   /** What the plugins' own start-up checks say. */
   check(): Promise<readonly { readonly plugin: string; readonly id: string; readonly ok: boolean; readonly message: string }[]>;
   /** From the store, after the commit: runs that end and sessions that are reset or deleted are cleaned up after. */
@@ -131,6 +135,8 @@ export interface PluginHostOptions {
   readonly bundledFolder?: string | undefined;
   /** What extensions are started with; without it, none is looked for. */
   readonly extensions?: Omit<ExtensionOptions, 'home' | 'workspace'>;
+  /** Who watches the sessions, for extensions. */
+  readonly people?: People | undefined;
   /** These and no others: nothing is looked for. */
   readonly given?: readonly Found[];
   readonly safe?: boolean;

@@ -5,6 +5,7 @@ import type { Scope } from '@tenon/protocol';
 import type { PluginParts } from '../agent/plugin-tools.ts';
 import type { Composer } from '../agent/composer.ts';
 import type { Agents, Turns } from '../agent/service.ts';
+import type { UiRelay } from '../agent/ui-relay.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Metrics } from '../kernel/metrics.ts';
@@ -47,6 +48,7 @@ export interface HttpDeps {
   readonly agents: Agents;
   readonly models: Models;
   readonly composer: Composer;
+  readonly ui: Pick<UiRelay, 'request' | 'answered'>;
   /** For the routes of plugins. */
   readonly plugins: () => RoutePlugins;
   /** Off loopback, what tells something about the inside needs a token. */

@@ -1,10 +1,11 @@
 // Every HTTP route. The files of the page are the only others, and they are exact names, too.
 import { createCompletionRoutes } from './routes/completions.ts';
+import { peopleRoutes } from './routes/people.ts';
 import { signInRoutes } from './routes/sign-in.ts';
 import { createStatusRoutes } from './routes/status.ts';
 import { transcriptRoutes } from './routes/transcripts.ts';
 import type { HttpDeps, Routes } from './route.ts';
 
 export function createRoutes(deps: HttpDeps): Routes {
-  return { ...createStatusRoutes(deps), ...signInRoutes, ...transcriptRoutes, ...createCompletionRoutes() };
+  return { ...createStatusRoutes(deps), ...signInRoutes, ...transcriptRoutes, ...peopleRoutes, ...createCompletionRoutes() };
 }

@@ -119,6 +119,7 @@ export async function openTestServer({
       page: createPageFiles(page, () => {}),
       turns,
       agents: { list: () => agents, get: (id) => agents.find((agent) => agent.id === id) },
+      ui: { request: () => Promise.resolve({ cancelled: true }), answered: () => {} },
       composer: { mayBeClosed: () => false, requireOpen: () => Promise.resolve() },
       models: { list: () => models, defaultId: 'demo', get: () => undefined },
     },

@@ -257,7 +257,7 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
     const hello = createHello(mine, principal, resumes, deps);
     send(JSON.stringify({ type: 'res', id: frame.id, ok: true, payload: hello }));
     mine.subscription = deps.events.join(
-      { principal, resumes, send, bufferedBytes: () => webSocket.bufferedAmount, close: end },
+      { principal, resumes, caps: params.caps, send, bufferedBytes: () => webSocket.bufferedAmount, close: end },
       { names: params.events, resume: params.resume },
     );
     deps.metrics.count('tenon_handshakes_total');

@@ -233,6 +233,7 @@ function retentionOf(tables: Readonly<Record<string, number>>): string[] {
     session_routes: 'with their session',
     deliveries: `${limits.deliveriesWaiting.value} that wait, settled ones for ${hours(limits.approvalRetentionMs.value)}`,
     action_requests: `${limits.pendingActions.value} per plugin and session, until somebody acts`,
+    ui_questions: `${limits.uiPending.value} that wait per session, settled ones for ${hours(limits.approvalRetentionMs.value)}`,
     retired_sessions: hours(limits.transcriptRetentionMs.value),
     plugin_state: `with their session, ${limits.pluginStateTotalBytes.value} bytes per plugin in each`,
     injections: `${limits.pluginInjections.value} that wait per session and plugin, told ones with their run`,

@@ -24,6 +24,8 @@ export interface EventSink {
   readonly principal: Principal;
   /** Whether `epoch` and `prev` are sent along. */
   readonly resumes: boolean;
+  /** What it says that it understands. */
+  readonly caps?: readonly string[] | undefined;
   send(frame: Buffer): void;
   bufferedBytes(): number;
   /** What was sent before can still be read for `graceMs`. */
@@ -43,6 +45,8 @@ export interface EventHub {
     sink: EventSink,
     options: { names: readonly string[] | undefined; resume: { epoch?: string; seq: number } | undefined },
   ): Subscription;
+  /** Whether somebody with this capability and scope is there who gets this event of this session. */
+  isHeard(name: EventName, sessionKey: string, by: { readonly capability: string; readonly scope: Scope }): boolean;
   /** From the store, after the commit. */
   committed(batch: readonly StoredEvent[]): void;
   publish<Name extends EphemeralEvent>(event: Name, payload: EventPayload<Name>, stateVersion?: StateVersion): void;
@@ -246,6 +250,11 @@ export function createEventHub(deps: HubDeps): EventHub {
         },
       };
     },
+    isHeard: (name, sessionKey, { capability, scope }) =>
+      [...clients].some((client) => {
+        const { caps, principal } = client.sink;
+        return caps?.includes(capability) === true && principal.held.has(scope) && isFor(client, name, sessionKey);
+      }),
     committed,
     publish,
     publishOwn,

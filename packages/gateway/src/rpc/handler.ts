@@ -30,6 +30,7 @@ export interface Services
     | 'wake'
     | 'heartbeat'
     | 'composer'
+    | 'ui'
     | 'transcripts'
     | 'commands'
     | 'sandbox'

@@ -4,6 +4,7 @@ import { accessHandlers } from './methods/access.ts';
 import { agentHandlers } from './methods/agents.ts';
 import { attachmentHandlers } from './methods/attachments.ts';
 import { chatHandlers } from './methods/chat.ts';
+import { peopleHandlers } from './methods/people.ts';
 import { pluginHandlers } from './methods/plugins.ts';
 import { scheduleHandlers } from './methods/schedules.ts';
 import { sessionHandlers } from './methods/sessions.ts';
@@ -22,4 +23,5 @@ export const handlers: Handlers = {
   ...traceHandlers,
   ...scheduleHandlers,
   ...attachmentHandlers,
+  ...peopleHandlers,
 };

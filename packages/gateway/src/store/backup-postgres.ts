@@ -45,6 +45,7 @@ const pagedBy: Readonly<Record<(typeof storedTables)[number], readonly string[]>
   session_routes: ['session_key'],
   deliveries: ['ord'],
   action_requests: ['ord'],
+  ui_questions: ['ord'],
   answers: ['principal', 'key'],
   tokens: ['id'],
   devices: ['id'],

@@ -218,6 +218,18 @@ const migrations: readonly Migration[] = [
          accepted_by text not null, accepted_at bigint not null)`,
     ],
   },
+  {
+    name: 'questions of extensions',
+    statements: [
+      // asked: what is shown, as JSON. via: the credential that relays it from elsewhere.
+      `create table ui_questions (
+         ord {{serial}}, id text not null unique, session_key text not null, extension text not null, via text, kind text not null,
+         asked text not null, state text not null, reason text, answer text, answered_by text, created_at bigint not null,
+         expires_at bigint not null, settled_at bigint)`,
+      `create index ui_questions_pending on ui_questions (session_key, ord) where state = 'pending'`,
+      `create index ui_questions_settled on ui_questions (settled_at) where settled_at is not null`,
+    ],
+  },
 ];
 
 export const schemaVersion = migrations.length;
@@ -249,6 +261,7 @@ export const storedTables = [
   'session_routes',
   'deliveries',
   'action_requests',
+  'ui_questions',
   'answers',
   'tokens',
   'devices',
@@ -271,6 +284,7 @@ export const numberedTables = [
   'attachments',
   'deliveries',
   'action_requests',
+  'ui_questions',
 ] as const satisfies readonly (typeof storedTables)[number][];
 
 const dialectText: Record<Dialect, Record<string, string>> = {

@@ -89,6 +89,7 @@ import { acceptRun, appendToRun, beginRun, cancelQueuedOf, cancelQueuedRuns } fr
 import { createSession, deleteSession, expectSession, getSession, listSessions, patchSession, resetSession } from './sessions.ts';
 import type { Dialect, Operation } from './sql.ts';
 import { readStream, streamState } from './stream.ts';
+import { answerQuestion, askPeople, getQuestion, listQuestions, pressAnswer, settleQuestions } from './ui-questions.ts';
 import { sumUsage } from './usage.ts';
 
 export const writes = {
@@ -170,6 +171,10 @@ export const writes = {
   'actions.require': requireAction,
   'actions.withdraw': withdrawActions,
   'actions.dismiss': dismissAction,
+  'ui.ask': askPeople,
+  'ui.answer': answerQuestion,
+  'ui.press': pressAnswer,
+  'ui.settle': settleQuestions,
   'audit.append': appendAudit,
   /** Records the answer of a method whose effect is not in the store. */
   'answer.record': recordAnswer,
@@ -230,6 +235,8 @@ export const reads = {
   'deliveries.button': findButton,
   'routes.get': routeOf,
   'actions.pending': listActions,
+  'ui.pending': listQuestions,
+  'ui.get': getQuestion,
   'tokens.find': findToken,
   'tokens.list': listTokens,
   'pairing.list': listPairings,
@@ -272,6 +279,7 @@ export const makesRoom: ReadonlySet<WriteName> = new Set<WriteName>([
   'attachments.forgetGarbage',
   'actions.withdraw',
   'actions.dismiss',
+  'ui.settle',
   'retention.sweep',
 ]);
 

@@ -4,6 +4,7 @@ import { sweepDeliveries } from './deliveries.ts';
 import { storedTables } from './migrations.ts';
 import { sweepOccurrences } from './occurrences.ts';
 import { all, change, type Dialect, emit, joinSql, one, type Operation, raw, sql } from './sql.ts';
+import { sweepQuestions } from './ui-questions.ts';
 import { dayOf } from './usage.ts';
 
 export interface Retention {
@@ -15,7 +16,7 @@ export interface Retention {
   readonly credentialMs: number;
   /** After it has ended. */
   readonly runMs: number;
-  /** After it was settled; deliveries, too. */
+  /** After it was settled; deliveries and questions of extensions, too. */
   readonly approvalMs: number;
   /** After the reset that left it behind. */
   readonly transcriptMs: number;
@@ -43,6 +44,8 @@ export interface Swept {
   /** Finished ones. */
   readonly jobs: number;
   readonly deliveries: number;
+  /** Of extensions. */
+  readonly questions: number;
   /** Whether a table has more to remove. */
   readonly more: boolean;
 }
@@ -86,8 +89,9 @@ export function* sweep(args: { at: number; keep: Retention }, dialect: Dialect):
       select session_key, model, day from usage where day < ${dayOf(at - keep.usageMs)} order by day limit ${STEP})`);
   const schedules = yield* sweepOccurrences(at - keep.occurrenceMs, STEP);
   const deliveries = yield* sweepDeliveries(at - keep.approvalMs);
+  const questions = yield* sweepQuestions(at - keep.approvalMs);
   const steps = [
-    ...[answers, events, audit, runs, approvals, usage, deliveries, injections.expired],
+    ...[answers, events, audit, runs, approvals, usage, deliveries, questions, injections.expired],
     ...[schedules.occurrences, schedules.jobs],
   ];
   return {
@@ -100,6 +104,7 @@ export function* sweep(args: { at: number; keep: Retention }, dialect: Dialect):
     entries,
     usage,
     deliveries,
+    questions,
     injections: injections.expired + injections.ofRuns,
     ...schedules,
     more: entries > 0 || steps.some((removed) => removed === STEP),

@@ -23,6 +23,7 @@ import {
 import { settleOccurrences } from './settle-occurrences.ts';
 import { postgresSearch, sqliteSearch, wordsIn, wordsOf } from './session-words.ts';
 import { all, change, emit, joinSql, one, type Operation, raw, refuse, type Row, type Sql, sql, type Dialect } from './sql.ts';
+import { dropQuestions } from './ui-questions.ts';
 import type { Session } from '@tenon/protocol';
 
 export interface ListSessions {
@@ -120,6 +121,7 @@ export function* resetSession(args: { key: string; at: number }, dialect: Dialec
   yield* removePluginJobsIn(key, at, dialect);
   yield* dropDeliveries(key);
   yield* dropActions({ sessionKey: key }, at);
+  yield* dropQuestions(key, at, 'reset');
   // As a patch does, also with a clock that went back: a session never slides towards older pages.
   const row = yield* one(sql`
     update sessions set session_id = ${sessionId}, leaf_id = null, status = case when status = 'failed' then 'idle' else status end,
@@ -154,6 +156,7 @@ export function* deleteSession(args: { key: string; at: number }, dialect: Diale
   yield* removeAttachmentsOf(key);
   yield* dropDeliveries(key);
   yield* dropActions({ sessionKey: key }, at);
+  yield* dropQuestions(key, at, 'delete');
   yield* change(sql`delete from session_routes where session_key = ${key}`);
   yield* change(sql`delete from sessions where key = ${key}`);
   yield* emit('sessions.changed', { key, reason: 'delete' }, at, key);

@@ -112,6 +112,11 @@ export async function openTestGateway({
     metrics,
     publish: (said) => hub.publish('agent', said),
     traced: (more) => hub.publish('hooks.traced', more),
+    people: {
+      isWatched: (key) => hub.isHeard('ui.requested', key, { capability: 'ui', scope: 'operator.write' }),
+      shown: (shown) => hub.publish('ui.shown', shown),
+      notified: (notice) => hub.publish('ui.notified', notice),
+    },
     secrets: () => [],
     gatewayUrl: NO_URL,
     gatewayPort: () => undefined,

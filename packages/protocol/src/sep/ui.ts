@@ -1,6 +1,6 @@
 // What people are asked and shown: `ui/request` by its kinds, and render blocks.
 import { Type, type Static } from 'typebox';
-import { AnyObject, closed, Text } from './shapes.ts';
+import { AnyObject, closed, Context, Text } from './shapes.ts';
 import { notifyLevels } from './wire.ts';
 
 const fallback = { text: Type.Optional(Type.String({ description: 'what is shown where the kind is not known' })) };
@@ -50,22 +50,29 @@ export type RenderBlock =
   | { kind: 'stack'; children: RenderBlock[]; text?: string }
   | { kind: 'widget'; widget_id: string; body: RenderBlock; keybindings: { key: string; description?: string }[]; text?: string };
 
+/**
+ * Beyond SEP, and only where `capabilities_enabled` names a group beyond it: the dispatch that it is about, so that the people of its
+ * session are asked.
+ */
+const about = { context: Type.Optional(Context) };
+
 export const UiRequest = Type.Union([
-  Type.Object({ kind: Type.Literal('select'), prompt: Text, options: Type.Array(Text) }, closed),
-  Type.Object({ kind: Type.Literal('confirm'), prompt: Text }, closed),
-  Type.Object({ kind: Type.Literal('input'), prompt: Text, default: Type.Optional(Text) }, closed),
+  Type.Object({ ...about, kind: Type.Literal('select'), prompt: Text, options: Type.Array(Text) }, closed),
+  Type.Object({ ...about, kind: Type.Literal('confirm'), prompt: Text }, closed),
+  Type.Object({ ...about, kind: Type.Literal('input'), prompt: Text, default: Type.Optional(Text) }, closed),
   Type.Object(
     {
+      ...about,
       kind: Type.Literal('notify'),
       message: Text,
       level: Type.Optional(Type.Enum([...notifyLevels], { description: 'info without one' })),
     },
     closed,
   ),
-  Type.Object({ kind: Type.Literal('set_status'), status: Text }, closed),
+  Type.Object({ ...about, kind: Type.Literal('set_status'), status: Text }, closed),
   // Kinds of blocks that are not known here are shown by their `text`, so they are no error.
-  Type.Object({ kind: Type.Literal('set_widget'), widget: AnyObject }, closed),
-  Type.Object({ kind: Type.Literal('set_title'), title: Text }, closed),
+  Type.Object({ ...about, kind: Type.Literal('set_widget'), widget: AnyObject }, closed),
+  Type.Object({ ...about, kind: Type.Literal('set_title'), title: Text }, closed),
 ]);
 export type UiRequest = Static<typeof UiRequest>;
 

@@ -19,9 +19,11 @@ import { hookInput, hookResult, isBridged } from './bridge-hooks.ts';
 import { createDispatches, type DispatchContext, type DispatchPlace } from './dispatches.ts';
 import { hookOf } from './find-extensions.ts';
 import type { Params, RequestOptions } from './peer.ts';
+import type { People } from './people.ts';
 import { RpcError } from './rpc-error.ts';
 import { createServer, type Served, type Server } from './serve.ts';
 import { serveKv } from './serve-kv.ts';
+import { serveUi } from './serve-ui.ts';
 import { agentTool } from './tool-names.ts';
 
 export interface Introduced {
@@ -49,6 +51,8 @@ export interface BridgeDeps {
   readonly holds: (grant: string) => boolean;
   /** Tells every other extension that follows the bus. */
   readonly publish: (topic: string, payload: unknown) => void;
+  /** Without them nobody is there. */
+  readonly people: People | undefined;
   /** What a process has registered beside what it said at first. */
   readonly registered: (generation: number, more: Pick<Introduced, 'registrations' | 'leftOut'>) => void;
 }
@@ -58,7 +62,7 @@ const MAX_UPDATED = limits.toExtensionInFlight.value;
 const MAX_REPLY_CHARS = 65_536;
 
 export function createBridge(deps: BridgeDeps): Bridge {
-  const { name: extension, manifest, log, request, event: tell, registered, holds, publish } = deps;
+  const { name: extension, manifest, log, request, event: tell, registered, holds, publish, people } = deps;
   const updates = new Map<string, (text: string) => void>();
   const dispatches = createDispatches();
   let loaded: RuntimeApi | undefined;
@@ -102,6 +106,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
     api.registerCommand({
       name,
       description,
+      timeoutMs: timeoutOf('command/execute'),
       async handler(call) {
         const { args, signal } = call;
         try {
@@ -208,6 +213,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
     },
     'bus/publish': ({ topic, payload }) => publish(topic, payload),
     ...serveKv({ ...deps, extension }),
+    ...serveUi({ extension, dispatches, people }),
   };
 
   return { moduleOf, told: dispatches.told, ...createServer({ served, dispatches, manifest, holds, api: () => loaded }) };

@@ -33,6 +33,8 @@ export interface Dispatches {
   /** Of something that nobody waits for: good for as long as few have followed it. */
   told(place: DispatchPlace): DispatchContext;
   find(token: string): Dispatch | undefined;
+  /** The session that it is asked about now, and where there is none the last one that it was asked or told about. */
+  where(): string | 'several' | undefined;
 }
 
 const MAX_TOLD = 256;
@@ -41,10 +43,12 @@ export function createDispatches(): Dispatches {
   const underWay = new Map<string, Dispatch>();
   const told = new Map<string, Dispatch>();
   const never = new AbortController().signal;
+  let last: string | undefined;
 
   return {
     async during(tier, place, signal, work) {
       const token = randomId();
+      last = place.sessionKey ?? last;
       const over = new AbortController();
       underWay.set(token, { ...placed(place), tier, signal: AbortSignal.any([signal, over.signal]) });
       try {
@@ -56,11 +60,17 @@ export function createDispatches(): Dispatches {
     },
     told(place) {
       const token = randomId();
+      last = place.sessionKey ?? last;
       told.set(token, { ...placed(place), tier: 'event', signal: never });
       if (told.size > MAX_TOLD) told.delete(told.keys().next().value as string);
       return { token, tier: 'event' };
     },
     find: (token) => underWay.get(token) ?? told.get(token),
+    where() {
+      const keys = new Set([...underWay.values()].flatMap(({ sessionKey }) => sessionKey ?? []));
+      if (keys.size > 1) return 'several';
+      return keys.values().next().value ?? last;
+    },
   };
 }
 

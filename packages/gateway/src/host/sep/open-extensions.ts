@@ -3,7 +3,15 @@
 import type { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { type ExtensionManifest, type LeftOut, readRegistrations, readResult, type Registrations } from '@tenon/protocol/sep';
-import { groupNames, limits, PROTOCOL_VERSION, registrationKeys, registrations as rows, type SepEventName } from '@tenon/protocol/sep/wire';
+import {
+  groupNames,
+  limits,
+  PROTOCOL_VERSION,
+  registrationKeys,
+  registrations as rows,
+  type SepEventName,
+  uiKinds,
+} from '@tenon/protocol/sep/wire';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
@@ -18,6 +26,7 @@ import { findEverywhere, trustedWorkspaces } from './find-everywhere.ts';
 import type { FoundExtension, NamedFolder } from './find-extensions.ts';
 import { createOrphanGuard } from './orphan-guard.ts';
 import type { Params, Peer } from './peer.ts';
+import type { People } from './people.ts';
 import { startProcess } from './process.ts';
 import { isOn } from './served-groups.ts';
 import { createStderrRing } from './stderr-ring.ts';
@@ -51,6 +60,8 @@ export interface ExtensionDeps extends ExtensionOptions {
   readonly holds: (name: string, grant: string) => boolean;
   /** Something that is shown has changed. */
   readonly changed: () => void;
+  /** Who watches the sessions; without them nobody does. */
+  readonly people?: People | undefined;
 }
 
 export interface Extensions {
@@ -188,6 +199,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     event: (params) => supervisor.current?.peer.event(params),
     holds: (grant) => deps.holds(name, grant),
     publish: (topic, payload) => deps.publish(name, topic, payload),
+    people: deps.people,
     registered(generation, more) {
       const { current } = supervisor;
       if (current?.number !== generation) return;
@@ -221,6 +233,8 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     changed(state, reason, generation) {
       if (state === 'ready' || state === 'starting' || state === 'stopped') log.info({ plugin: name, state }, 'an extension has changed');
       else log.warn({ plugin: name, state, reason }, 'an extension is not at work');
+      // What a process shows goes with it.
+      if (state !== 'starting') deps.people?.gone(name, generation?.number);
       if (generation && registered !== undefined) tellOfRestart(generation.peer);
       if (generation && textOf(introducedBy(generation)) !== registered) announce();
       deps.changed();
@@ -332,14 +346,15 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
   };
 }
 
-function helloOf({ granted, extension }: Source, { version, workspace: main, isTrusted }: RunDeps): Params {
+function helloOf({ granted, extension }: Source, { version, workspace: main, isTrusted, people }: RunDeps): Params {
   const { manifest, workspace = main } = extension;
+  const hasUi = people !== undefined && isOn('ui', manifest, (grant) => granted.has(grant));
   return {
     protocol_version: PROTOCOL_VERSION,
     host: { name: 'tenon', version },
     workspace: { root: workspace, trusted: isTrusted(workspace) },
-    mode: 'headless',
-    ui_capabilities: [],
+    mode: hasUi ? 'web' : 'headless',
+    ui_capabilities: hasUi ? uiKinds : [],
     flags: {},
     capabilities_enabled: Object.fromEntries(groupNames.map((group) => [group, isOn(group, manifest, (grant) => granted.has(grant))])),
   };

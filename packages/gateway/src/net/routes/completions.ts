@@ -16,7 +16,6 @@ import {
   usageChunkOf,
 } from '../../agent/completions.ts';
 import { randomId, sha256 } from '../../kernel/ids.ts';
-import type { Connection } from '../../rpc/connections.ts';
 import { titleOf } from '../../rpc/methods/chat.ts';
 import type { Principal } from '../../rpc/principal.ts';
 import type { AnswerSlot } from '../../store/answers.ts';
@@ -25,6 +24,7 @@ import { type Answer, HttpError, json, openAiError } from '../answer.ts';
 import { jsonOf } from '../body.ts';
 import { createCrowd, type Crowd } from '../crowd.ts';
 import { createEventStream } from '../event-stream.ts';
+import { joinConnections } from '../join-connections.ts';
 import { type GuardedCall, type HttpDeps, JSON_TYPES, type Routes } from '../route.ts';
 
 export function createCompletionRoutes(): Routes {
@@ -179,7 +179,7 @@ async function follow(call: GuardedCall, deps: HttpDeps, completion: Completion,
   const stream = completion.stream ? openStream(call, deps, headers) : undefined;
   const speech = createSpeech((delta) => stream?.event(JSON.stringify(chunkOf(head, delta))));
   const cut = Promise.withResolvers<GatewayError>();
-  const connection = join(call, deps, cut.resolve);
+  const connection = joinConnections(call, deps, cut.resolve);
   const clientGone = new Promise<'gone'>((resolve) => {
     if (call.gone.aborted) resolve('gone');
     else call.gone.addEventListener('abort', () => resolve('gone'), { once: true });
@@ -248,33 +248,6 @@ async function untilEnded(runId: string, { turns }: HttpDeps): Promise<{ run: Ru
 function stopFor({ runId, sessionKey, named }: Followed, { turns, log }: HttpDeps): void {
   if (named) return;
   turns.abort(sessionKey, runId).catch((error: unknown) => log.error({ error, runId }, 'cannot stop the run of a client that has gone'));
-}
-
-/** Among the connections, so that a credential that is revoked, or a gateway that stops, reaches this request too. */
-function join(
-  { principal, address, request }: GuardedCall,
-  { connections, clock }: HttpDeps,
-  end: (why: GatewayError) => void,
-): Connection {
-  const connection: Connection = {
-    id: randomId(),
-    principal,
-    client: { id: 'http', version: request.httpVersion, platform: 'http', mode: 'api' },
-    connectedAt: clock.now(),
-    address,
-    passing: true,
-    subscription: undefined,
-    revoked: false,
-    close(code) {
-      end(
-        code === 4001
-          ? new GatewayError('UNAUTHORIZED', 'The credential is no longer valid', { details: { code: 'AUTH_REVOKED' } })
-          : new GatewayError('UNAVAILABLE', 'The gateway is stopping; the turn goes on when it is back', { details: { code: 'STOPPING' } }),
-      );
-    },
-  };
-  connections.add(connection);
-  return connection;
 }
 
 interface Speech {

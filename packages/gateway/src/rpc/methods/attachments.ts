@@ -104,11 +104,14 @@ export const attachmentHandlers = {
     store.read('deliveries.list', { limit, ...boundKey(sessionKey, principal.sessionKey), ...(cursor === undefined ? {} : { cursor }) }),
 
   'deliveries.press': (params, context) => {
-    const { commit, commitAfter, keepAnswer, clock, plugins, principal, store, turns, lanes, wake } = context;
+    const { commit, commitAfter, keepAnswer, clock, plugins, principal, store, turns, lanes, wake, ui } = context;
     return commitAfter(async () => {
       const pressed = await pressButton(
         { ...params, by: principal.id, held: principal.held },
-        { store, clock, plugins: plugins(), wake, lanes, running: turns.running(params.sessionKey), commit, keepAnswer },
+        {
+          ...{ store, clock, plugins: plugins(), wake, lanes, running: turns.running(params.sessionKey), commit, keepAnswer },
+          answered: ui.answered,
+        },
       );
       if (pressed.answer?.ok && pressed.answer.runId !== undefined) turns.accepted(params.sessionKey);
       return pressed;
