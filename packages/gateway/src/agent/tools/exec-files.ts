@@ -1,7 +1,7 @@
 // The files that a command names, by their digests: a script that is edited between the approval and the run is noticed.
 import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
-import { isInside } from '../sandbox/profile.ts';
+import { isInside } from '../../kernel/sandbox/profile.ts';
 import { type Boundary, locate, readWhole, type Spot } from './files/workspace.ts';
 
 const MAX_FILES = 64;

@@ -3,9 +3,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, visible } from '@tenon/protocol';
 import { Type } from 'typebox';
-import type { DetectedSandbox } from '../sandbox/sandbox.ts';
-import { wrap } from '../sandbox/sandbox.ts';
-import { SETUP_FAILED } from '../sandbox/unshare.ts';
+import type { DetectedSandbox } from '../../kernel/sandbox/sandbox.ts';
+import { wrap } from '../../kernel/sandbox/sandbox.ts';
+import { SETUP_FAILED } from '../../kernel/sandbox/unshare.ts';
 import { parseCommand, showCommand } from './argv.ts';
 import { closed, defineTool, said } from './define.ts';
 import { execEnvironment } from './exec-env.ts';

@@ -1,7 +1,7 @@
 // The programs that run now, and the background jobs of each session. Everything here ends with the gateway.
 import type { Clock } from '../../kernel/clock.ts';
 import { type Program, type ProgramEnd, startProgram } from '../../kernel/processes.ts';
-import type { Spawn } from '../sandbox/sandbox.ts';
+import type { Spawn } from '../../kernel/sandbox/sandbox.ts';
 import { createOutputSink, type OutputSink } from './output-sink.ts';
 import type { Spool } from './spool.ts';
 import { ToolError } from './tool.ts';

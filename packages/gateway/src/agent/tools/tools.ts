@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { SandboxState, Settings } from '@tenon/protocol';
 import type { Clock } from '../../kernel/clock.ts';
 import { randomId } from '../../kernel/ids.ts';
-import { detectSandbox, type DetectedSandbox, type Spawn } from '../sandbox/sandbox.ts';
+import { detectSandbox, type DetectedSandbox, type Spawn } from '../../kernel/sandbox/sandbox.ts';
 import { type ExecDeps, execTool } from './exec-tool.ts';
 import { applyPatchTool } from './files/apply-patch-tool.ts';
 import { editTool } from './files/edit-tool.ts';

@@ -5,7 +5,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { visible } from '@tenon/protocol';
-import { isInside } from '../../sandbox/profile.ts';
+import { isInside } from '../../../kernel/sandbox/profile.ts';
 import { ToolError } from '../tool.ts';
 
 export interface Boundary {

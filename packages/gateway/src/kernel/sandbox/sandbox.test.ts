@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { systemClock } from '../../kernel/clock.ts';
+import { systemClock } from '../clock.ts';
 import { bubblewrapArgv } from './bubblewrap.ts';
 import { isInside, profileOf, type SandboxPolicy } from './profile.ts';
 import { type DetectedSandbox, detectSandbox, wrap } from './sandbox.ts';
