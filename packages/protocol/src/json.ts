@@ -110,7 +110,7 @@ const COLON = 58;
 // Per object it keeps the keys seen so far, which is what makes duplicates visible at all.
 function scan(text: string, bounds: JsonBounds): JsonFault | undefined {
   if (bounds.length !== undefined && text.length > bounds.length) return { reason: `longer than ${bounds.length} characters`, offset: 0 };
-  const keysOfObject: (Set<string> | undefined)[] = [];
+  const keysOfObject: (Keys | undefined)[] = [];
   let keyCount = 0;
   let depth = 0;
   let index = 0;
@@ -150,9 +150,9 @@ function scan(text: string, bounds: JsonBounds): JsonFault | undefined {
         if (RESERVED_KEYS.has(key)) return { reason: `reserved key "${key}"`, offset: start };
         if (++keyCount > bounds.keys) return { reason: `more than ${bounds.keys} keys`, offset: start };
         const seen = keysOfObject[depth];
-        if (seen === undefined) keysOfObject[depth] = new Set([key]);
-        else if (seen.has(key)) return { reason: `duplicate key "${key.slice(0, 64)}"`, offset: start };
-        else seen.add(key);
+        if (seen === undefined) keysOfObject[depth] = [key];
+        else if (hasKey(seen, key)) return { reason: `duplicate key "${key.slice(0, 64)}"`, offset: start };
+        else keysOfObject[depth] = withKey(seen, key);
       }
       index = after;
       continue;
@@ -173,6 +173,21 @@ function scan(text: string, bounds: JsonBounds): JsonFault | undefined {
     index++;
   }
   return undefined;
+}
+
+// Most objects have few keys, and a set for each costs more than to look at them all.
+type Keys = string[] | Set<string>;
+const FEW_KEYS = 12;
+
+function hasKey(keys: Keys, key: string): boolean {
+  return keys instanceof Set ? keys.has(key) : keys.includes(key);
+}
+
+function withKey(keys: Keys, key: string): Keys {
+  if (keys instanceof Set) return keys.add(key);
+  if (keys.length >= FEW_KEYS) return new Set(keys).add(key);
+  keys.push(key);
+  return keys;
 }
 
 function decodeLiteral(literal: string): string | undefined {

@@ -13,41 +13,55 @@ export interface Wait {
   end(): void;
 }
 
-interface Link extends Wait {
-  readonly due: number;
-  readonly expire: () => void;
-  before: Link | undefined;
-  after: Link | undefined;
-  isLinked: boolean;
-}
-
 interface List {
   head: Link | undefined;
   tail: Link | undefined;
+  readonly total: { size: number };
+}
+
+/** A class, so that one of the many costs one object. */
+class Link implements Wait {
+  readonly due: number;
+  readonly expire: () => void;
+  readonly #list: List;
+  #before: Link | undefined;
+  after: Link | undefined;
+  #isLinked = true;
+
+  constructor(list: List, due: number, expire: () => void) {
+    this.#list = list;
+    this.due = due;
+    this.expire = expire;
+    this.#before = list.tail;
+    if (list.tail) list.tail.after = this;
+    else list.head = this;
+    list.tail = this;
+    list.total.size++;
+  }
+
+  end(): void {
+    if (!this.#isLinked) return;
+    this.#isLinked = false;
+    this.#list.total.size--;
+    if (this.#before) this.#before.after = this.after;
+    else this.#list.head = this.after;
+    if (this.after) this.after.#before = this.#before;
+    else this.#list.tail = this.#before;
+  }
 }
 
 export function createDeadlines(clock: Clock): Deadlines {
   const lists = new Map<number, List>();
-  let size = 0;
-
-  function unlink(list: List, link: Link): void {
-    if (!link.isLinked) return;
-    link.isLinked = false;
-    size--;
-    if (link.before) link.before.after = link.after;
-    else list.head = link.after;
-    if (link.after) link.after.before = link.before;
-    else list.tail = link.before;
-  }
+  const total = { size: 0 };
 
   // The timer is left armed when its wait ends early: it looks at the list when it fires, and lists are few.
   function arm(timeoutMs: number, list: List, delayMs: number): void {
     clock.after(Math.max(1, Math.ceil(delayMs)), () => {
       const now = clock.monotonic();
       while (list.head && list.head.due <= now) {
-        const { expire } = list.head;
-        unlink(list, list.head);
-        expire();
+        const first = list.head;
+        first.end();
+        first.expire();
       }
       if (list.head) arm(timeoutMs, list, list.head.due - clock.monotonic());
       else lists.delete(timeoutMs);
@@ -58,27 +72,14 @@ export function createDeadlines(clock: Clock): Deadlines {
     begin(timeoutMs, expire) {
       let list = lists.get(timeoutMs);
       if (!list) {
-        list = { head: undefined, tail: undefined };
+        list = { head: undefined, tail: undefined, total };
         lists.set(timeoutMs, list);
         arm(timeoutMs, list, timeoutMs);
       }
-      const owner = list;
-      const link: Link = {
-        due: clock.monotonic() + timeoutMs,
-        expire,
-        before: list.tail,
-        after: undefined,
-        isLinked: true,
-        end: () => unlink(owner, link),
-      };
-      if (list.tail) list.tail.after = link;
-      else list.head = link;
-      list.tail = link;
-      size++;
-      return link;
+      return new Link(list, clock.monotonic() + timeoutMs, expire);
     },
     get size() {
-      return size;
+      return total.size;
     },
   };
 }
