@@ -16,6 +16,7 @@ import type { RegisteredItem } from '../host/contribution-registry.ts';
 import { copyPlain } from '../host/plain-data.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../kernel/metrics.ts';
+import { isOverflow } from '../model/failure.ts';
 import { messageBounds } from '../model/message.ts';
 import { createPiecedModel, type Outcome, type PiecedModelDeps } from '../model/pieced-model.ts';
 import type { Model, Models } from '../model/types.ts';
@@ -153,7 +154,7 @@ async function ask(
 }
 
 function outcomeOf(answer: Answer<ModelAnswer | ModelFailed>, plugin: string): Outcome {
-  if (answer.ok) return 'failed' in answer.value ? answer.value : { result: answer.value };
+  if (answer.ok) return 'failed' in answer.value ? { failed: withOverflow(answer.value.failed) } : { result: answer.value };
   const failed = (kind: ModelFailureKind, message: string): Outcome => ({ failed: { kind, message } });
   switch (answer.kind) {
     case 'aborted':
@@ -165,6 +166,12 @@ function outcomeOf(answer: Answer<ModelAnswer | ModelFailed>, plugin: string): O
     default:
       return failed('bad_output', `plugin ${plugin} failed: ${answer.message}`);
   }
+}
+
+/** Who does not say what failed says it in words: that the window is full is worth to be known. */
+function withOverflow(failed: ModelFailed['failed']): ModelFailed['failed'] {
+  const isVague = failed.kind === 'bad_output' || failed.kind === 'invalid_request';
+  return isVague && isOverflow(failed.message) ? { ...failed, kind: 'context_overflow' } : failed;
 }
 
 const closed = { additionalProperties: false };

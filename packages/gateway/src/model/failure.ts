@@ -104,6 +104,11 @@ const OVERFLOW =
   /context_length_exceeded|context[ _-]?(length|window|size)|maximum context|(prompt|input) is too long|input token count.{0,80}exceed|too many (input |prompt )?tokens|maximum number of tokens|request_too_large|reduce the length of/i;
 const BAD_KEY = /API[ _]KEY[ _](not valid|invalid)/i;
 
+/** Whether a text says that the conversation is longer than the window. */
+export function isOverflow(text: string): boolean {
+  return OVERFLOW.test(text);
+}
+
 function kindOf({ own, status, codes, names, body }: Facts, answered: boolean): FailureKind {
   if (own) return own;
   if (status !== undefined && status >= 300) {

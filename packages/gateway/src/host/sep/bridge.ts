@@ -16,6 +16,7 @@ import type { Log } from '../../kernel/log.ts';
 import type { Store } from '../../store/store.ts';
 import { hooksFor, isBridgedEvent, payloadOf } from './bridge-events.ts';
 import { hookInput, hookResult, isBridged } from './bridge-hooks.ts';
+import { createProviders, type ProviderDeps } from './bridge-providers.ts';
 import { createDispatches, type DispatchContext, type DispatchPlace } from './dispatches.ts';
 import { hookOf } from './find-extensions.ts';
 import type { Params, RequestOptions } from './peer.ts';
@@ -53,6 +54,8 @@ export interface BridgeDeps {
   readonly publish: (topic: string, payload: unknown) => void;
   /** Without them nobody is there. */
   readonly people: People | undefined;
+  /** What it said was not taken. */
+  readonly dropped: ProviderDeps['dropped'];
   /** What a process has registered beside what it said at first. */
   readonly registered: (generation: number, more: Pick<Introduced, 'registrations' | 'leftOut'>) => void;
 }
@@ -62,9 +65,10 @@ const MAX_UPDATED = limits.toExtensionInFlight.value;
 const MAX_REPLY_CHARS = 65_536;
 
 export function createBridge(deps: BridgeDeps): Bridge {
-  const { name: extension, manifest, log, request, event: tell, registered, holds, publish, people } = deps;
+  const { name: extension, manifest, log, request, event: tell, registered, holds, publish, people, dropped } = deps;
   const updates = new Map<string, (text: string) => void>();
   const dispatches = createDispatches();
+  const providers = createProviders({ dispatches, request, dropped });
   let loaded: RuntimeApi | undefined;
 
   function registerTool(api: RegisterApi, { name, description, parameters, deferred }: Item<'tools'>): void {
@@ -183,7 +187,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
       register(api: RegisterApi): void {
         loaded = api;
         api.lifecycle.signal.addEventListener('abort', ended, { once: true });
-        const { tools = [], commands = [], hooks: said = [], subscriptions = [] } = registrations;
+        const { tools = [], commands = [], hooks: said = [], subscriptions = [], providers: served = [] } = registrations;
         for (const { kind, key, message } of leftOut)
           log.warn({ plugin: extension, kind, key, reason: message }, 'a registration was left out');
         const unused = Object.entries(registrations).flatMap(([kind, items]) => (TAKEN.has(kind) || items.length === 0 ? [] : [kind]));
@@ -192,6 +196,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
         const own = new Set(tools.map(({ name }) => agentTool(extension, name)));
         for (const each of tools) registerTool(api, each);
         for (const each of commands) registerCommand(api, each);
+        for (const each of served) providers.register(api, each);
         const taken = said.length > 0 ? said : (manifest().capabilities?.hooks ?? []);
         for (const each of new Set(taken)) registerHook(api, each, (agentName) => own.has(agentName));
         follow(api, subscriptions);
@@ -214,13 +219,14 @@ export function createBridge(deps: BridgeDeps): Bridge {
     'bus/publish': ({ topic, payload }) => publish(topic, payload),
     ...serveKv({ ...deps, extension }),
     ...serveUi({ extension, dispatches, people }),
+    ...providers.served,
   };
 
   return { moduleOf, told: dispatches.told, ...createServer({ served, dispatches, manifest, holds, api: () => loaded }) };
 }
 
 /** Kinds of registrations that are made something of here. */
-const TAKEN: ReadonlySet<string> = new Set<keyof Registrations>(['tools', 'commands', 'hooks', 'subscriptions']);
+const TAKEN: ReadonlySet<string> = new Set<keyof Registrations>(['tools', 'commands', 'hooks', 'subscriptions', 'providers']);
 
 type Item<Kind extends keyof Registrations> = NonNullable<Registrations[Kind]>[number];
 

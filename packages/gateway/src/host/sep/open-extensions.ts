@@ -200,6 +200,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     holds: (grant) => deps.holds(name, grant),
     publish: (topic, payload) => deps.publish(name, topic, payload),
     people: deps.people,
+    dropped: (kind) => metrics.count('tenon_extension_faults_total', { plugin: name, kind }),
     registered(generation, more) {
       const { current } = supervisor;
       if (current?.number !== generation) return;

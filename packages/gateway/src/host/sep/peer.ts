@@ -9,7 +9,7 @@ import { createDeadlines, type Wait } from '../deadlines.ts';
 import { shortText } from '../error-text.ts';
 import { type Lines, readLines } from './lines.ts';
 import { createOutbox, type Outbox, type OutboxLimits, type Waiting } from './outbox.ts';
-import { readRpcError, RpcError } from './rpc-error.ts';
+import { NotAnswered, readRpcError, RpcError } from './rpc-error.ts';
 import { createThrottle, type ThrottleLimits } from './throttle.ts';
 
 export type Params = Readonly<Record<string, unknown>>;
@@ -96,6 +96,8 @@ export interface PeerOptions {
 export interface RequestOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Called as soon as it is over, before the next line is read: what is said of it from then on comes too late. */
+  readonly over?: (() => void) | undefined;
 }
 
 export interface Peer {
@@ -127,6 +129,7 @@ interface Pending {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: RpcError) => void;
   readonly signal: AbortSignal | undefined;
+  readonly over: (() => void) | undefined;
   abort: (() => void) | undefined;
   deadline: Wait | undefined;
 }
@@ -339,17 +342,17 @@ export function createPeer(options: PeerOptions): Peer {
     return 3 * text.length > limits.ownLineBytes && Buffer.byteLength(text) - 1 > limits.ownLineBytes;
   }
 
-  function request(method: string, params: Params, { timeoutMs, signal }: RequestOptions): Promise<unknown> {
+  function request(method: string, params: Params, { timeoutMs, signal, over }: RequestOptions): Promise<unknown> {
     const refused = (message: string, code: number = errors.Internal.code) => Promise.reject(new RpcError(code, message));
-    if (isClosed) return refused(texts.closed);
-    if (signal?.aborted) return refused(texts.cancelled, errors.Cancelled.code);
+    if (isClosed) return unanswered('closed', texts.closed);
+    if (signal?.aborted) return unanswered('cancelled', texts.cancelled);
     if (pending.size >= limits.inFlight) {
       notice('not-read', `${method} was not sent: ${limits.inFlight} requests wait for an answer`);
-      return refused(`the extension has ${limits.inFlight} requests to answer already`);
+      return unanswered('busy', `the extension has ${limits.inFlight} requests to answer already`);
     }
     if (!outbox.hasRoom) {
       notice('not-read', `${method} was not sent: the extension does not read`);
-      return refused('the extension does not read what it is sent');
+      return unanswered('busy', 'the extension does not read what it is sent');
     }
     const id = nextId();
     lastId = id;
@@ -358,12 +361,12 @@ export function createPeer(options: PeerOptions): Peer {
     if (isTooLong(text)) return refused(`${method} was not sent: it has more than ${limits.ownLineBytes} bytes`, errors.InvalidParams.code);
     const line = outbox.put(text)!;
     return new Promise((resolve, reject) => {
-      const entry: Pending = { id, method, line, resolve, reject, signal, abort: undefined, deadline: undefined };
+      const entry: Pending = { id, method, line, resolve, reject, signal, over, abort: undefined, deadline: undefined };
       entry.deadline = deadlines.begin(timeoutMs, () =>
-        giveUp(entry, new RpcError(errors.Internal.code, `no answer to ${method} within ${timeoutMs} ms`)),
+        giveUp(entry, new NotAnswered('late', `no answer to ${method} within ${timeoutMs} ms`)),
       );
       if (signal) {
-        entry.abort = () => giveUp(entry, new RpcError(errors.Cancelled.code, texts.cancelled));
+        entry.abort = () => giveUp(entry, new NotAnswered('cancelled', texts.cancelled));
         signal.addEventListener('abort', entry.abort, { once: true });
       }
       pending.set(id, entry);
@@ -378,10 +381,11 @@ export function createPeer(options: PeerOptions): Peer {
   }
 
   /** False when it has ended before. Whoever ends it says how, at once. */
-  function end({ id, deadline, signal, abort }: Pending): boolean {
+  function end({ id, deadline, signal, abort, over }: Pending): boolean {
     if (!pending.delete(id)) return false;
     deadline?.end();
     if (abort) signal?.removeEventListener('abort', abort);
+    over?.();
     if (pending.size === 0) whenDrained?.();
     return true;
   }
@@ -391,7 +395,7 @@ export function createPeer(options: PeerOptions): Peer {
     isClosed = true;
     lines.close();
     outbox.close();
-    for (const each of [...pending.values()]) if (end(each)) each.reject(new RpcError(errors.Internal.code, texts.closed));
+    for (const each of [...pending.values()]) if (end(each)) each.reject(new NotAnswered('closed', texts.closed));
     for (const each of [...asked.values()]) {
       each.isAnswered = true;
       each.controller.abort();
@@ -458,6 +462,10 @@ function requestLine(id: number, method: string, params: Params): string | undef
   } catch {
     return undefined;
   }
+}
+
+function unanswered(why: NotAnswered['why'], message: string): Promise<never> {
+  return Promise.reject(new NotAnswered(why, message));
 }
 
 function lineOf(message: object): string {

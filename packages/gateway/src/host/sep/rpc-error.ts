@@ -1,4 +1,5 @@
 // What a request to an extension, or one of its own, ends in when it does not succeed: the error of the wire.
+import { errors } from '@tenon/protocol/sep/wire';
 import { shortText } from '../error-text.ts';
 
 export class RpcError extends Error {
@@ -8,6 +9,15 @@ export class RpcError extends Error {
     super(message);
     this.code = code;
     this.data = data;
+  }
+}
+
+/** Nobody answered: the connection is gone or not there yet, too much waits for it already, it took too long, or nobody waits any more. */
+export class NotAnswered extends RpcError {
+  readonly why: 'closed' | 'busy' | 'late' | 'cancelled';
+  constructor(why: NotAnswered['why'], message: string) {
+    super(why === 'cancelled' ? errors.Cancelled.code : errors.Internal.code, message);
+    this.why = why;
   }
 }
 

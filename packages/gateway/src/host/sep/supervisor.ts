@@ -2,12 +2,12 @@
 // crashes, hangs or does not introduce itself is ended and started again after a while, and after a few times no more,
 // until the operator says so. A reload starts the new one beside the old one, which stays if the new one is no good.
 import type { ExtensionState } from '@tenon/protocol';
-import { errors, limits, methods, restartDelaysMs, texts } from '@tenon/protocol/sep/wire';
+import { limits, methods, restartDelaysMs, texts } from '@tenon/protocol/sep/wire';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { shortText } from '../error-text.ts';
 import { createPeer, type Params, type Peer, type PeerFault, type PeerHandler, type RequestOptions } from './peer.ts';
 import type { ExtensionProcess, ProcessEnd } from './process.ts';
-import { RpcError } from './rpc-error.ts';
+import { NotAnswered } from './rpc-error.ts';
 
 /** One process of the extension, from its introduction on. */
 export interface Generation<Introduced> {
@@ -289,7 +289,7 @@ export function createSupervisor<Introduced, Source>(options: SupervisorOptions<
     },
     request(method, params, given) {
       if (current) return current.peer.request(method, params, given);
-      return Promise.reject(new RpcError(errors.Internal.code, state === 'stopped' ? texts.closed : texts.restarting));
+      return Promise.reject(new NotAnswered('closed', state === 'stopped' ? texts.closed : texts.restarting));
     },
     async stop() {
       wish++;
