@@ -1354,6 +1354,19 @@ interface HookEvents {
       plugin: OwnerId;
     }[];
   };
+  /** Event of the hook agent_start. The agent begins to work on a turn, or goes on with one that was cut off. */
+  agent_start: {
+    /** up to 128 visible ASCII characters */
+    runId?: string;
+    sessionKey?: SessionKey;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
+    workspaceDir?: string;
+    modelProviderId?: string;
+    modelId?: string;
+    trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+    resumed?: boolean;
+  };
   /** Event of the hook agent_end. A turn has ended, however it did. */
   agent_end: {
     /** up to 128 visible ASCII characters */
@@ -1535,6 +1548,21 @@ interface HookEvents {
     host: 'sandbox' | 'gateway';
     env: Record<string, string>;
     droppedEnv?: string[];
+  };
+  /** Event of the hook tool_execution_start. A tool begins to run: it was judged and allowed. */
+  tool_execution_start: {
+    /** up to 128 visible ASCII characters */
+    runId?: string;
+    sessionKey?: SessionKey;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
+    workspaceDir?: string;
+    modelProviderId?: string;
+    modelId?: string;
+    trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+    toolName: string;
+    toolCallId: string;
+    params: JsonObject;
   };
   /** Event of the hook after_tool_call. A tool has run, or has failed. */
   after_tool_call: {
@@ -1719,6 +1747,30 @@ interface HookEvents {
     /** up to 64 letters, digits, ., - and _, the first a letter or digit */
     label?: string;
   };
+  /** Event of the hook session_tree. The leaf of a session has moved to another entry. */
+  session_tree: {
+    /** up to 128 visible ASCII characters */
+    runId?: string;
+    sessionKey?: SessionKey;
+    sessionId?: AttachmentHandle;
+    agentId?: OwnerId;
+    workspaceDir?: string;
+    modelProviderId?: string;
+    modelId?: string;
+    trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+    newLeafId: string | null;
+    oldLeafId: string | null;
+    summarized: boolean;
+  };
+  /** Event of the hook model_select. Somebody has chosen the model of a session, or how much it thinks. */
+  model_select: {
+    sessionKey: SessionKey;
+    sessionId: AttachmentHandle;
+    agentId?: OwnerId;
+    model: string;
+    provider?: string;
+    thinking: ThinkingLevel;
+  };
   /** Event of the hook gateway_start. The gateway serves. */
   gateway_start: {
     port: number;
@@ -1879,6 +1931,7 @@ interface HookResults {
       maxAttempts?: number;
     };
   };
+  agent_start: undefined;
   agent_end: undefined;
   /** What a handler of context may answer. */
   context: {
@@ -1909,6 +1962,7 @@ interface HookResults {
   };
   /** What a handler of resolve_exec_env may answer. */
   resolve_exec_env: Record<string, string>;
+  tool_execution_start: undefined;
   after_tool_call: undefined;
   /** What a handler of tool_result_persist may answer. */
   tool_result_persist: {
@@ -1944,6 +1998,8 @@ interface HookResults {
     /** up to 64 letters, digits, ., - and _, the first a letter or digit */
     label?: string;
   };
+  session_tree: undefined;
+  model_select: undefined;
   gateway_start: undefined;
   gateway_stop: undefined;
   message_received: undefined;

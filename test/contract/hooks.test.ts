@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type HookName, hookNames, hookRow, matches } from '@tenon/protocol';
+import { chooseModel } from '../../packages/gateway/src/agent/choose-model.ts';
 import { createTranscripts } from '../../packages/gateway/src/agent/transcripts.ts';
 import { createScheduler } from '../../packages/gateway/src/agent/scheduler.ts';
 import { resetSession } from '../../packages/gateway/src/agent/session-life.ts';
@@ -58,6 +59,15 @@ const schedules: Scenario = {
   },
 };
 
+const move: Scenario = {
+  options: { steps: reference },
+  async run(world) {
+    await world.say('Hi');
+    const [first] = await world.path();
+    await createTranscripts({ ...world.deps, hooks: world.deps.hooks }).branch(KEY, first!.id, false);
+  },
+};
+
 /** Hooks that the reference turn does not come by. */
 const scenarios: Readonly<Partial<Record<HookName, Scenario>>> = {
   heartbeat_prompt_contribution: { options: { steps: reference }, run: (world) => world.say('Beat', { trigger: 'heartbeat' }) },
@@ -66,12 +76,13 @@ const scenarios: Readonly<Partial<Record<HookName, Scenario>>> = {
   session_before_compact: compaction,
   before_compaction: compaction,
   after_compaction: compaction,
-  session_before_tree: {
+  session_before_tree: move,
+  session_tree: move,
+  model_select: {
     options: { steps: reference },
     async run(world) {
       await world.say('Hi');
-      const [first] = await world.path();
-      await createTranscripts({ ...world.deps, hooks: world.deps.hooks }).branch(KEY, first!.id, false);
+      await chooseModel(KEY, { model: null, thinking: 'low' }, world.deps);
     },
   },
   before_reset: { options: { steps: reference }, run: reset },

@@ -180,6 +180,8 @@ export const pluginScript: readonly Step[] = [
   ['write', 'runs.continue', { key, wish: wishes('c1'), force: false, at: at + 9 }],
   ['write', 'runs.continue', { key, wish: wishes('c2'), force: true, at: at + 9 }],
   ['write', 'runs.continue', { key, wish: wishes('c3'), force: true, at: at + 9 }],
+  ['write', 'runs.sayFor', { key, wish: wishes('c4'), text: 'odd \u0000\ud800', mode: 'steer', at: at + 9 }],
+  ['write', 'runs.sayFor', { key: 'agent:main:none', wish: wishes('c5'), text: 'nowhere', mode: 'followup', at: at + 9 }],
   ['write', 'runs.cancelQueued', { key, at: at + 9 }],
   ['write', 'injections.enqueue', queued('wakes', { at: at + 9 })],
   ['write', 'runs.wake', { key, wake: { runId: 'w1', wakers: [], depth: 3 }, at: at + 9 }],

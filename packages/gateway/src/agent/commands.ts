@@ -9,7 +9,6 @@ import {
   GatewayError,
   isCommandName,
   parseCommand,
-  type Session,
   thinkingLevels,
   visible,
 } from '@tenon/protocol';
@@ -17,6 +16,7 @@ import type { HookRunner } from '../host/run-hook.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import { didYouMean } from '../kernel/nearest.ts';
+import { chooseModel, tellModel } from './choose-model.ts';
 import { unknownModel } from '../model/models.ts';
 import type { Models } from '../model/types.ts';
 import type { Store } from '../store/store.ts';
@@ -128,7 +128,8 @@ const runs: Readonly<Record<CommandName, Run>> = {
     return 'The session starts afresh.';
   },
 
-  async model(rest, { sessionKey }, { store, clock, models, agents, transcripts }) {
+  async model(rest, { sessionKey }, deps) {
+    const { store, models, transcripts } = deps;
     if (rest === '') {
       const { session } = await store.read('sessions.get', { key: sessionKey });
       const list = models.list().map(({ id, usable, reason }) => `- ${id}${usable ? '' : ` (${reason ?? 'not usable'})`}`);
@@ -136,16 +137,12 @@ const runs: Readonly<Record<CommandName, Run>> = {
     }
     const model = rest === 'default' ? null : rest;
     if (model !== null && !models.get(model)) throw new GatewayError('NOT_FOUND', unknownModel(model, models).message);
-    await patch(sessionKey, { model }, store, clock);
-    const chosen = models.get(model ?? agents.get(agentIdOf(sessionKey))?.model ?? models.defaultId);
-    if (chosen) {
-      const draft = { type: 'model_change' as const, provider: chosen.info.provider, modelId: chosen.info.id };
-      await store.write('entries.append', { key: sessionKey, draft, at: clock.now() });
-    }
+    const chosen = await chooseModel(sessionKey, { model }, deps);
     return `The model is now ${chosen?.info.id ?? model}.`;
   },
 
-  async think(rest, { sessionKey }, { store, clock, agents }) {
+  async think(rest, { sessionKey }, deps) {
+    const { store, clock, agents } = deps;
     const agent = agents.get(agentIdOf(sessionKey));
     if (rest === '') {
       const { session } = await store.read('sessions.get', { key: sessionKey });
@@ -157,9 +154,10 @@ const runs: Readonly<Record<CommandName, Run>> = {
         'INVALID_REQUEST',
         `There is no level "${rest.slice(0, 64)}"; it can be: ${thinkingLevels.join(', ')}, default`,
       );
-    await patch(sessionKey, { thinking: level }, store, clock);
+    const { session } = await store.write('sessions.patch', { key: sessionKey, fields: { thinking: level }, at: clock.now() });
     const thinkingLevel = level ?? agent?.thinking ?? 'off';
     await store.write('entries.append', { key: sessionKey, draft: { type: 'thinking_level_change', thinkingLevel }, at: clock.now() });
+    tellModel(session, deps);
     return `Thinking is now ${thinkingLevel}.`;
   },
 
@@ -196,10 +194,6 @@ const runs: Readonly<Record<CommandName, Run>> = {
     return `${approval.state === 'allowed' ? 'Allowed' : 'Denied'}: ${approval.title}`;
   },
 };
-
-async function patch(key: string, fields: Partial<Pick<Session, 'model' | 'thinking'>>, store: Store, clock: Clock): Promise<void> {
-  await store.write('sessions.patch', { key, fields, at: clock.now() });
-}
 
 function decisionOf(word: string): Decision {
   const decision = (

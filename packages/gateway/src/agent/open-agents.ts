@@ -29,6 +29,7 @@ import type { CommandDeps } from './commands.ts';
 import { pressInChannel } from './channel-press.ts';
 import { type Composer, createComposer } from './composer.ts';
 import { continueAgent } from './continue-agent.ts';
+import { createSessionDesk } from './extension-desk.ts';
 import { createEventFollowers, type EventFollowers } from './follow-events.ts';
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts';
 import { withPluginModels } from './plugin-models.ts';
@@ -118,6 +119,7 @@ export interface AgentParts {
     | 'receive'
     | 'press'
     | 'people'
+    | 'desk'
   >;
   /** From now on turns use what they have registered. */
   usePlugins(plugins: PluginParts): void;
@@ -330,6 +332,10 @@ export function openAgents(options: AgentOptions): AgentParts {
         receiveMessage(message, takeFiles, { store, clock, files: options.files, agents, composer, turns, hooks }),
       press: (request) => pressInChannel(request, { store, clock, lanes, plugins, turns, wake, answered: ui.answered }),
       people: ui,
+      desk: createSessionDesk({
+        ...{ store, clock, agents, models, hooks, composer, transcripts, turns },
+        nameOf: (id) => plugins?.get(id)?.name ?? id,
+      }),
       workspaceOf: (sessionKey) => {
         const agent = agents.get(agentIdOf(sessionKey));
         return agent && agents.openWorkspace(agent);

@@ -70,9 +70,14 @@ export function injectorsOf(plugins: PluginParts): readonly string[] {
   const known = injectors.get(plugins);
   if (known?.generation === plugins.generation) return known.ids;
   const { generation } = plugins;
-  const ids = plugins.list().flatMap(({ id }) => (plugins.holds(id, 'prompt.inject') ? [id] : []));
+  const ids = plugins.list().flatMap(({ id }) => (mayAdd(id, plugins) ? [id] : []));
   injectors.set(plugins, { generation, ids });
   return ids;
+}
+
+/** By that right, or by the one to write into sessions as an extension does: `session/send_user_message` for the next turn. */
+function mayAdd(id: string, plugins: PluginParts): boolean {
+  return plugins.holds(id, 'prompt.inject') || plugins.holds(id, 'extension.use:session');
 }
 
 /** Whether the agent has it: what is named, or else everything that is not optional. */

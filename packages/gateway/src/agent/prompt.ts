@@ -111,9 +111,18 @@ function tellable(path: readonly Entry[]): Message[] {
 
 function toMessage(entry: Entry): Message | undefined {
   if (entry.type === 'message') return entry.message.role === 'user' ? withNames(entry.message) : entry.message;
+  if (entry.type === 'custom_message' && entry.customType === SAID_BY_EXTENSION) return note(saidBy(entry), entry.at);
   if (entry.type === 'custom_message') return { role: 'user', content: entry.content, timestamp: entry.at };
   if (entry.type === 'branch_summary') return note(`What was tried on another branch, summed up:\n\n${entry.summary}`, entry.at);
   return undefined;
+}
+
+/** What an extension says in a conversation: `details.label` names it. The model is told that it was neither the user nor itself. */
+export const SAID_BY_EXTENSION = 'said';
+
+function saidBy({ details, content }: EntryOf<'custom_message'>): string {
+  const label = typeof details?.label === 'string' ? details.label : 'an extension';
+  return `(${visible(label)} has said in this conversation:)\n\n${defuse(textOf(content))}`;
 }
 
 /** The model is told which files were said with a message, and how to read them. */

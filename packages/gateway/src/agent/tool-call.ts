@@ -129,6 +129,8 @@ async function perform(turn: Turn, call: OpenCall, { tool, args, prepared }: Rea
   }
   faultpoint('call.started');
   voice.tool(call.callId, tool.name, 'started', { subject: prepared.subject, args });
+  if (deps.hooks.has('tool_execution_start'))
+    deps.hooks.run('tool_execution_start', { ...hookContextOf(turn), toolName: tool.name, toolCallId: call.callId, params: args });
   const startedAt = deps.clock.monotonic();
   const result = await runPrepared(prepared, {
     signal: control.work,

@@ -63,6 +63,10 @@ export function createTranscripts({ store, clock, hooks, models, agents }: Trans
     if (label !== undefined && target !== null) drafts.push({ type: 'label', targetId: target, label });
     const usage = summary ? { usage: summary.usage } : {};
     const { leafId } = await store.write('entries.move', { key, leafId: target, drafts, ...usage, at: clock.now() });
+    if (hooks.has('session_tree')) {
+      const moved = { newLeafId: leafId, oldLeafId: path.at(-1)?.id ?? null, summarized: text !== undefined && first !== undefined };
+      hooks.run('session_tree', { ...contextOf(session), ...moved });
+    }
     return { leafId };
   }
 

@@ -11,7 +11,7 @@ import { agentIdOf } from './agents.ts';
 import { answer } from './answer.ts';
 import { pause } from './ask-model.ts';
 import { createFinalizeBudget, type FinalizeBudget, revisionOf } from './finalize.ts';
-import { callsOf, messagesOf, textOf } from './prompt.ts';
+import { callsOf, messagesOf, SAID_BY_EXTENSION, textOf } from './prompt.ts';
 import { type Prompt, preparePrompt } from './prompt-hooks.ts';
 import { offerTurn } from './scheduled-turns.ts';
 import { runOpenCalls } from './tool-call.ts';
@@ -180,6 +180,8 @@ async function takeSteps(turn: Turn): Promise<RunEnd> {
   if (command) return runUserBash(turn, command);
   const claimed = await claimReply(turn);
   if (claimed) return claimed;
+  if (deps.hooks.has('agent_start'))
+    deps.hooks.run('agent_start', { ...hookContextOf(turn), ...(turn.run.state === 'running' ? { resumed: true } : {}) });
   const prompt = await preparePrompt(turn);
   if ('kind' in prompt) return prompt;
 
@@ -243,7 +245,10 @@ async function steer(turn: Turn): Promise<void> {
 
 /** The last word is the agent's, and it asks for nothing. */
 function isAnswered(turn: Turn): boolean {
-  const last = turn.path.findLast((entry) => entry.type === 'message' || entry.type === 'custom_message');
+  // What an extension said meanwhile asks for nothing.
+  const last = turn.path.findLast(
+    (entry) => entry.type === 'message' || (entry.type === 'custom_message' && entry.customType !== SAID_BY_EXTENSION),
+  );
   if (last?.type !== 'message' || last.message.role !== 'assistant' || last.runId !== turn.run.runId) return false;
   return callsOf(last.message).length === 0;
 }

@@ -32,6 +32,7 @@ import type { ServiceState } from './plugin-services.ts';
 import type { ProcessInfo } from './sep/extension-run.ts';
 import type { ExtensionOptions } from './sep/open-extensions.ts';
 import type { People } from './sep/people.ts';
+import type { SessionDesk } from './sep/session-desk.ts';
 import type { WatchOptions } from './plugin-watchdog.ts';
 
 export type PluginState = keyof typeof pluginStates;
@@ -186,6 +187,8 @@ export interface PluginHostOptions {
   readonly receive: ReceiveDeps['receive'];
   /** Presses a button that was pressed in a channel. The host has looked at grant, input and whose it is. */
   readonly press: ChannelPressDeps['press'];
+  /** What extensions do in sessions; without it, nothing. */
+  readonly desk?: SessionDesk;
   /** Bundled plugins that are switched on where nobody has decided about them yet. */
   readonly onAtFirst?: readonly string[];
   /** A secret that the operator keeps; undefined where there is none. */

@@ -1,8 +1,9 @@
 // Turns that begin without a message of a person: a plugin asked for one, or what plugins have queued waits in a session where
 // nothing runs. Whether one is begun is decided in the commit that gives the reason for it (an action, the end of a turn), so
 // that a gateway that dies in between has either both or neither.
-import type { RunEnd } from '@tenon/protocol';
+import type { Run, RunEnd, TextBlock } from '@tenon/protocol';
 import { limits } from '@tenon/protocol/limits';
+import { requireSwitchedOn } from './plugins.ts';
 import { acceptRun, endRun, handleRun } from './runs.ts';
 import { requireSession, type SessionRow } from './session-row.ts';
 import { all, type Dialect, joinSql, one, type Operation, refuse, type Sql, sql } from './sql.ts';
@@ -43,11 +44,7 @@ export function* continueIn(session: SessionRow, wish: ContinuationWish, at: num
     where session_key = ${session.key} and state = 'queued' and origin = 'plugin' and principal = ${principalOf(wish.pluginId)}
     order by ord limit 1`);
   if (waiting) return { runId: waiting.run_id };
-  // Otherwise a plugin that goes on at the end of each turn would do so for ever, and a person would pay for it.
-  if (!wish.asked && (yield* turnsAlone(session.key)).all >= MAX_ALONE) {
-    const why = `plugins have begun ${MAX_ALONE} turns since the last one that a person or a schedule asked for`;
-    refuse('CONFLICT', `The agent of session "${session.key}" does not go on: ${why}; send a message`, { code: 'PLUGIN_TURNS' });
-  }
+  if (!wish.asked) yield* requireFewAlone(session.key);
   const { run } = yield* acceptRun(runOf(session.key, wish, wish.asked ? BY_CLIENT : {}, at), dialect);
   return { runId: run.runId };
 }
@@ -66,6 +63,20 @@ export function* continueRun(
     if (!waits) return {};
   }
   return yield* continueIn(session, wish, at, dialect);
+}
+
+/** A message of a plugin to the agent, in a turn as any other message has; within the same bound. */
+export function* sayFor(
+  args: { key: string; wish: ContinuationWish; text: string; mode: Run['mode']; at: number },
+  dialect: Dialect,
+): Operation<{ runId: string }> {
+  const { key, wish, text, mode, at } = args;
+  yield* requireSession(key, dialect);
+  yield* requireSwitchedOn(wish.pluginId, dialect);
+  if (!wish.asked) yield* requireFewAlone(key);
+  const content: TextBlock[] = [{ type: 'text', text }];
+  const { run } = yield* acceptRun({ ...runOf(key, wish, wish.asked ? BY_CLIENT : {}, at), content, mode }, dialect);
+  return { runId: run.runId };
 }
 
 /** If something that may begin a turn waits in a session where nothing runs or waits. */
@@ -146,6 +157,13 @@ type ResultOf<Code extends (...args: never[]) => Operation<unknown>> = ReturnTyp
 function* wakeAfter(args: { key: string; end: RunEnd; wake?: WakeWish; at: number }, dialect: Dialect): Operation<Woken> {
   const { key, end, wake, at } = args;
   return wake && isWell(end) ? yield* wakeIn(yield* requireSession(key, dialect), wake, at, dialect) : {};
+}
+
+/** Otherwise a plugin that goes on at the end of each turn would do so for ever, and a person would pay for it. */
+function* requireFewAlone(key: string): Operation<void> {
+  if ((yield* turnsAlone(key)).all < MAX_ALONE) return;
+  const why = `plugins have begun ${MAX_ALONE} turns since the last one that a person or a schedule asked for`;
+  refuse('CONFLICT', `The agent of session "${key}" does not go on: ${why}; send a message`, { code: 'PLUGIN_TURNS' });
 }
 
 /** Turns since the last one that a person or a schedule asked for: those that plugins began, and of them those that began by themselves. */

@@ -64,7 +64,7 @@ import { forkSession, importEntries } from './entry-copies.ts';
 import { exportEntries, getEntry, lastAnswerOf, readPath, readTree } from './entry-reads.ts';
 import { countInjections, enqueueInjection, injectionsOfRun, listInjections, removeInjections } from './injections.ts';
 import { getValue, listNames, putValue, removeValue, swapValue } from './extension-values.ts';
-import { continueRun, endAndWake, handleAndWake, listWaiting, wakeSession } from './continuations.ts';
+import { continueRun, endAndWake, handleAndWake, listWaiting, sayFor, wakeSession } from './continuations.ts';
 import { removeJob, removeJobsOf } from './job-removal.ts';
 import { addJob, getJob, listJobs, listOccurrences, pauseJob, resumeJob, updateJob } from './jobs.ts';
 import { claimDue, listDue, nextDue, runNow, startWaiting } from './occurrences.ts';
@@ -107,6 +107,7 @@ export const writes = {
   'runs.end': endAndWake,
   'runs.handle': handleAndWake,
   'runs.continue': continueRun,
+  'runs.sayFor': sayFor,
   'runs.wake': wakeSession,
   'runs.cancelQueued': cancelQueuedRuns,
   'runs.cancelQueuedOf': cancelQueuedOf,

@@ -123,6 +123,7 @@ export const modelHooks = {
     summary: 'A call of a model has begun. Metadata only.',
     event: hookEvent({ ...call, attempt: Count, messageCount: Count, toolCount: Count }),
     timeoutMs: 15_000,
+    sepEvents: ['message_start'],
   }),
   model_call_ended: observe({
     summary: 'A call of a model has ended. Metadata only.',

@@ -284,6 +284,12 @@ export const promptHooks = {
     onFailure: 'open',
     timeoutMs: 15_000,
   }),
+  agent_start: observe({
+    summary: 'The agent begins to work on a turn, or goes on with one that was cut off.',
+    event: hookEvent({ resumed: Type.Optional(Type.Boolean()) }),
+    timeoutMs: 15_000,
+    sepEvents: ['agent_start', 'turn_start'],
+  }),
   agent_end: observe({
     summary: 'A turn has ended, however it did.',
     event: hookEvent({

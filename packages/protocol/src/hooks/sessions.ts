@@ -1,7 +1,7 @@
 // Hooks of a session's life (start, end, reset, compaction, moves in its tree) and of the gateway's.
 import { Type, type Static } from 'typebox';
 import { Count, Label, OwnerId, RandomId, SessionKey } from '../names.ts';
-import { Entry, EntryId, JsonObject, Message } from '../transcript.ts';
+import { Entry, EntryId, JsonObject, Message, ThinkingLevel } from '../transcript.ts';
 import { lastWinsOrCancel } from './merge.ts';
 import { closed, hookEvent, modify, observe } from './row.ts';
 
@@ -117,6 +117,23 @@ export const sessionHooks = {
     onFailure: 'open',
     timeoutMs: 60_000,
     sep: 'session_before_tree',
+  }),
+  session_tree: observe({
+    summary: 'The leaf of a session has moved to another entry.',
+    event: hookEvent({
+      newLeafId: Type.Union([EntryId, Type.Null()]),
+      oldLeafId: Type.Union([EntryId, Type.Null()]),
+      /** What was left behind was summed up. */
+      summarized: Type.Boolean(),
+    }),
+    timeoutMs: 15_000,
+    sepEvents: ['session_tree'],
+  }),
+  model_select: observe({
+    summary: 'Somebody has chosen the model of a session, or how much it thinks.',
+    event: Type.Object({ ...session, model: Text, provider: OptionalText, thinking: ThinkingLevel }, closed),
+    timeoutMs: 15_000,
+    sepEvents: ['model_select'],
   }),
   gateway_start: observe({
     summary: 'The gateway serves.',

@@ -152,6 +152,12 @@ export const toolHooks = {
     onFailure: 'open',
     timeoutMs: 15_000,
   }),
+  tool_execution_start: observe({
+    summary: 'A tool begins to run: it was judged and allowed.',
+    event: hookEvent(call),
+    timeoutMs: 15_000,
+    sepEvents: ['tool_execution_start'],
+  }),
   after_tool_call: observe({
     summary: 'A tool has run, or has failed.',
     event: hookEvent({

@@ -1,5 +1,6 @@
-// Events that extensions follow, out of the hooks of the gateway that tell of them. One row for each event that has such a hook.
-import type { HookEvent, HookName } from '@tenon/protocol';
+// Events that extensions follow, out of what tells of them: a hook of the gateway, or what runs say while they work. One row for each
+// event that has such a source.
+import type { HookEvent, HookName, RunStream } from '@tenon/protocol';
 import { whereOf } from './bridge-hooks.ts';
 import { shownTool } from './tool-names.ts';
 
@@ -17,9 +18,13 @@ function told<Name extends HookName>(hook: Name, payload: (event: HookEvent<Name
 const reasonOf = ({ reason }: { readonly reason?: string }): Fields => (reason === undefined ? {} : { reason });
 
 const rows = {
+  agent_start: told('agent_start', () => ({})),
+  turn_start: told('agent_start', () => ({})),
   agent_end: told('agent_end', ({ success }) => ({ success })),
   turn_end: told('agent_end', () => ({})),
   message_end: told('llm_output', ({ assistantTexts }) => ({ content: assistantTexts.join('\n') })),
+  message_start: told('model_call_started', () => ({})),
+  tool_execution_start: told('tool_execution_start', ({ toolName, toolCallId }) => ({ tool: shownTool(toolName), call_id: toolCallId })),
   tool_execution_end: told('after_tool_call', ({ toolName, result, error }) => ({
     tool: shownTool(toolName),
     is_error: error !== undefined || result?.isError === true,
@@ -27,8 +32,45 @@ const rows = {
   after_provider_response: told('model_call_ended', ({ provider, model }) => ({ provider, model })),
   session_start: told('session_start', reasonOf),
   session_shutdown: told('session_end', reasonOf),
-  session_compact: told('after_compaction', () => ({})),
+  session_compact: told('after_compaction', reasonOf),
+  session_tree: told('session_tree', ({ newLeafId, oldLeafId }) => ({ new_leaf_id: newLeafId, old_leaf_id: oldLeafId })),
+  model_select: told('model_select', ({ model, provider, thinking }) => ({
+    model,
+    thinking,
+    ...(provider === undefined ? {} : { provider }),
+  })),
 } as const;
+
+/** Of what runs say: many times a turn, so nobody is told who does not ask. Undefined: nothing that this event tells of. */
+const said = {
+  message_update: {
+    stream: 'assistant',
+    payload: (each: RunStream) => (each.stream === 'assistant' ? { content: each.delta } : undefined),
+  },
+  tool_execution_update: {
+    stream: 'tool',
+    payload: (each: RunStream) =>
+      each.stream === 'tool' && each.phase === 'output'
+        ? { tool: shownTool(each.name), call_id: each.callId, ...(each.output === undefined ? {} : { message: each.output }) }
+        : undefined,
+  },
+} as const satisfies Record<string, { readonly stream: RunStream['stream']; payload(each: RunStream): Fields | undefined }>;
+
+export type SaidEvent = keyof typeof said;
+
+/** Whether runs tell of it while they work. */
+export function isSaidEvent(name: string): name is SaidEvent {
+  return Object.hasOwn(said, name);
+}
+
+export function streamsFor(events: readonly SaidEvent[]): readonly string[] {
+  return [...new Set(events.map((event) => said[event].stream))];
+}
+
+export function saidPayload(name: SaidEvent, each: RunStream): Fields | undefined {
+  const payload = said[name].payload(each);
+  return payload && { ...whereOf(each), ...payload };
+}
 
 export type BridgedEvent = keyof typeof rows;
 

@@ -14,7 +14,7 @@ import { errors, hooks, isHookName as isSepHookName, limits, methods, texts } fr
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Store } from '../../store/store.ts';
-import { hooksFor, isBridgedEvent, payloadOf } from './bridge-events.ts';
+import { hooksFor, isBridgedEvent, isSaidEvent, payloadOf, saidPayload, streamsFor } from './bridge-events.ts';
 import { hookInput, hookResult, isBridged } from './bridge-hooks.ts';
 import { createProviders, type ProviderDeps } from './bridge-providers.ts';
 import { createDispatches, type DispatchContext, type DispatchPlace } from './dispatches.ts';
@@ -25,6 +25,8 @@ import { RpcError } from './rpc-error.ts';
 import { createServer, type Served, type Server } from './serve.ts';
 import { serveKv } from './serve-kv.ts';
 import { serveUi } from './serve-ui.ts';
+import { serveSession } from './serve-session.ts';
+import type { SessionDesk } from './session-desk.ts';
 import { agentTool } from './tool-names.ts';
 
 export interface Introduced {
@@ -48,6 +50,10 @@ export interface BridgeDeps {
   readonly clock: Clock;
   readonly request: (method: string, params: Params, options: RequestOptions) => Promise<unknown>;
   readonly event: (params: Params) => void;
+  /** Of the process that is at work now. */
+  readonly generation: () => number | undefined;
+  /** Without it, there are no sessions here. */
+  readonly desk: SessionDesk | undefined;
   /** Whether the operator has granted it, now. */
   readonly holds: (grant: string) => boolean;
   /** Tells every other extension that follows the bus. */
@@ -67,7 +73,7 @@ const MAX_REPLY_CHARS = 65_536;
 export function createBridge(deps: BridgeDeps): Bridge {
   const { name: extension, manifest, log, request, event: tell, registered, holds, publish, people, dropped } = deps;
   const updates = new Map<string, (text: string) => void>();
-  const dispatches = createDispatches();
+  const dispatches = createDispatches(deps.generation);
   const providers = createProviders({ dispatches, request, dropped });
   let loaded: RuntimeApi | undefined;
 
@@ -114,7 +120,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
       async handler(call) {
         const { args, signal } = call;
         try {
-          const answer = await dispatches.during('command', call, signal, (context) =>
+          const answer = await dispatches.during('command', { ...call, asked: true }, signal, (context) =>
             request(
               'command/execute',
               { command: name, context, arguments: { args: args.trim() } },
@@ -176,7 +182,20 @@ export function createBridge(deps: BridgeDeps): Bridge {
         return undefined as never;
       });
     }
-    const unknown = followed.filter((each) => !isBridgedEvent(each) && each !== 'bus/event');
+    const said = followed.filter(isSaidEvent);
+    if (said.length > 0) {
+      api.agent.events.registerAgentEventSubscription({
+        id: 'events',
+        streams: [...streamsFor(said)],
+        handle(each) {
+          for (const name of said) {
+            const payload = saidPayload(name, each);
+            if (payload) tell({ event: name, context: dispatches.told(each), payload });
+          }
+        },
+      });
+    }
+    const unknown = followed.filter((each) => !isBridgedEvent(each) && !isSaidEvent(each) && each !== 'bus/event');
     if (unknown.length > 0)
       log.info({ plugin: extension, events: unknown }, 'an extension follows events that this gateway never tells of');
   }
@@ -219,6 +238,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
     'bus/publish': ({ topic, payload }) => publish(topic, payload),
     ...serveKv({ ...deps, extension }),
     ...serveUi({ extension, dispatches, people }),
+    ...serveSession({ ...deps, extension }),
     ...providers.served,
   };
 

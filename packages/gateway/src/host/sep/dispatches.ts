@@ -9,10 +9,14 @@ export interface DispatchPlace {
   readonly agentId?: string | undefined;
   readonly runId?: string | undefined;
   readonly callId?: string | undefined;
+  /** A person has asked the extension for it, by a command. */
+  readonly asked?: boolean | undefined;
 }
 
 export interface Dispatch extends DispatchPlace {
   readonly tier: SepTier;
+  /** The process that is asked. */
+  readonly generation: number | undefined;
   /** Aborts when the dispatch is over, however it ends: what is done for it ends with it. */
   readonly signal: AbortSignal;
 }
@@ -39,7 +43,8 @@ export interface Dispatches {
 
 const MAX_TOLD = 256;
 
-export function createDispatches(): Dispatches {
+/** `generation`: of the process that is asked now. */
+export function createDispatches(generation: () => number | undefined = () => undefined): Dispatches {
   const underWay = new Map<string, Dispatch>();
   const told = new Map<string, Dispatch>();
   const never = new AbortController().signal;
@@ -50,7 +55,7 @@ export function createDispatches(): Dispatches {
       const token = randomId();
       last = place.sessionKey ?? last;
       const over = new AbortController();
-      underWay.set(token, { ...placed(place), tier, signal: AbortSignal.any([signal, over.signal]) });
+      underWay.set(token, { ...placed(place), tier, generation: generation(), signal: AbortSignal.any([signal, over.signal]) });
       try {
         return await work({ token, tier });
       } finally {
@@ -61,7 +66,7 @@ export function createDispatches(): Dispatches {
     told(place) {
       const token = randomId();
       last = place.sessionKey ?? last;
-      told.set(token, { ...placed(place), tier: 'event', signal: never });
+      told.set(token, { ...placed(place), tier: 'event', generation: generation(), signal: never });
       if (told.size > MAX_TOLD) told.delete(told.keys().next().value as string);
       return { token, tier: 'event' };
     },
@@ -75,6 +80,6 @@ export function createDispatches(): Dispatches {
 }
 
 /** These fields and no others: a context of a plugin has many. */
-function placed({ sessionKey, agentId, runId, callId }: DispatchPlace): DispatchPlace {
-  return { sessionKey, agentId, runId, callId };
+function placed({ sessionKey, agentId, runId, callId, asked }: DispatchPlace): DispatchPlace {
+  return { sessionKey, agentId, runId, callId, asked };
 }

@@ -2,7 +2,16 @@
 // capabilities, hooks and events need. Nothing of an extension is executed here. One that is not fit is listed with the reason.
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type HookName, hookNames, hookNeeds, hookRow, parseJson, PLUGIN_API_LEVEL, type PluginManifest } from '@tenon/protocol';
+import {
+  contributions,
+  type HookName,
+  hookNames,
+  hookNeeds,
+  hookRow,
+  parseJson,
+  PLUGIN_API_LEVEL,
+  type PluginManifest,
+} from '@tenon/protocol';
 import { type ExtensionManifest, manifestInPackage, readManifest } from '@tenon/protocol/sep';
 import { EXTENSION_MANIFEST_FILE, groupNames } from '@tenon/protocol/sep/wire';
 import { parse } from 'smol-toml';
@@ -10,6 +19,7 @@ import { isLoaderVariable } from '../../kernel/loader-variables.ts';
 import { exists, idFrom, type NotFit, RESERVED_IDS } from '../discover.ts';
 import { readManifestText, Unfit } from '../manifest-text.ts';
 import { type TreeRules, unfitFor } from '../tree-hash.ts';
+import { isSaidEvent } from './bridge-events.ts';
 import { grantsOfGroup } from './served-groups.ts';
 import { SEPARATOR } from './tool-names.ts';
 
@@ -149,7 +159,7 @@ export function grantsOf({ capabilities = {} }: ExtensionManifest): string[] {
   const asked = [
     ...switched.flatMap((group) => grantsOfGroup(group) ?? []),
     ...hooks.flatMap((each) => needsOf(hookOf(each))),
-    ...events.flatMap((each) => observedBy(each).flatMap(needsOf)),
+    ...events.flatMap((each) => (isSaidEvent(each) ? [contributions.eventSubscription.grant] : observedBy(each).flatMap(needsOf))),
   ];
   return [...new Set(asked)];
 }

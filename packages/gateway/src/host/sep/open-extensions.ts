@@ -29,6 +29,7 @@ import type { Params, Peer } from './peer.ts';
 import type { People } from './people.ts';
 import { startProcess } from './process.ts';
 import { isOn } from './served-groups.ts';
+import type { SessionDesk } from './session-desk.ts';
 import { createStderrRing } from './stderr-ring.ts';
 import { createSupervisor, type Generation } from './supervisor.ts';
 import { createTreeCopies } from './tree-copy.ts';
@@ -53,6 +54,8 @@ export interface ExtensionDeps extends ExtensionOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly store: Store;
+  /** What extensions do in sessions; without it, nothing. */
+  readonly desk?: SessionDesk | undefined;
   readonly uid: number | undefined;
   /** A process is at work whose registrations are not those that the host has. */
   readonly ready: (name: string) => void;
@@ -195,6 +198,8 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     log,
     clock,
     store: deps.store,
+    desk: deps.desk,
+    generation: () => supervisor.current?.number,
     request: (...given) => supervisor.request(...given),
     event: (params) => supervisor.current?.peer.event(params),
     holds: (grant) => deps.holds(name, grant),

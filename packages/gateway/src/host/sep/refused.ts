@@ -20,8 +20,12 @@ export async function refusedBy<Result>(work: Promise<Result>): Promise<Result> 
 
 function asRefusal({ code, message, details }: GatewayError): RpcError {
   if (code === 'INVALID_REQUEST') return new RpcError(errors.InvalidParams.code, message);
-  const { limit, allowed } = (details ?? {}) as { readonly limit?: string; readonly allowed?: number };
+  const { limit, allowed, code: why } = (details ?? {}) as { readonly limit?: string; readonly allowed?: number; readonly code?: string };
   if (code === 'TOO_LARGE') return refused('limit', message, limit === undefined ? {} : { limit, allowed });
+  if (why !== undefined && Object.hasOwn(counted, why)) return refused('limit', message, { limit: counted[why] });
   if (code === 'NOT_FOUND') return refused('no-session', message);
   return refused(code === 'CONFLICT' ? 'conflict' : 'unavailable', message);
 }
+
+/** What the store calls a conflict and is a limit, by its name. */
+const counted: Readonly<Record<string, string>> = { PLUGIN_TURNS: 'pluginTurns', QUEUE_FULL: 'queuedRuns' };

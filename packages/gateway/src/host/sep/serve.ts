@@ -52,14 +52,16 @@ export function createServer({ served, dispatches, manifest, holds, api }: Serve
     if (handle === undefined) throw disabled(group ?? name);
     const read = readParams(name, given, spelling);
     if (!read.ok) throw new RpcError(errors.InvalidParams.code, read.message);
-    const dispatch = dispatchOf(given);
+    const dispatch = dispatchOf(given, generation);
     if (tier !== undefined) mustBe(tier, given, dispatch);
     return handle(read.value, { generation, signal, dispatch, api: loaded });
   }
 
-  function dispatchOf({ context }: Params): Dispatch | undefined {
+  /** One that another process of the same extension was given is nobody's. */
+  function dispatchOf({ context }: Params, generation: number): Dispatch | undefined {
     const token = (context as { readonly token?: unknown } | undefined)?.token;
-    return typeof token === 'string' ? dispatches.find(token) : undefined;
+    const found = typeof token === 'string' ? dispatches.find(token) : undefined;
+    return found?.generation === undefined || found.generation === generation ? found : undefined;
   }
 
   function loaded(): RuntimeApi {

@@ -3,7 +3,7 @@
 import type { ExtensionManifest } from '@tenon/protocol/sep';
 import { groups, type SepGroup } from '@tenon/protocol/sep/wire';
 
-const SERVED: ReadonlySet<SepGroup> = new Set<SepGroup>(['tools', 'commands', 'bus', 'kv', 'ui', 'providers']);
+const SERVED: ReadonlySet<SepGroup> = new Set<SepGroup>(['tools', 'commands', 'bus', 'kv', 'session', 'ui', 'providers']);
 
 /** Undefined where it is not served: it stays off, and nobody is asked for it. */
 export function grantsOfGroup(group: SepGroup): readonly string[] | undefined {

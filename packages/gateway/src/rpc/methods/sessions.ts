@@ -1,4 +1,5 @@
 import { DEFAULT_AGENT_ID, GatewayError, type PermissionMode, type Scope, type Session } from '@tenon/protocol';
+import { tellModel } from '../../agent/choose-model.ts';
 import { askExtension, type Extension, type Fields, findExtension } from '../../agent/patch-extension.ts';
 import { askUntilFresh } from '../../agent/plugin-effects.ts';
 import { withPluginFields } from '../../agent/plugin-sessions.ts';
@@ -45,12 +46,17 @@ export const sessionHandlers = {
         return context.commitAfter(() =>
           context.lanes.run(`patch\n${key}`, () => patchWithExtension(key, fields, ifRevision, extension, context)),
         );
-      return commit('sessions.patch', {
+      const patched = commit('sessions.patch', {
         key,
         fields,
         by: principal.id,
         at: clock.now(),
         ...(ifRevision === undefined ? {} : { ifRevision }),
+      });
+      if ((fields.model === undefined && fields.thinking === undefined) || !context.hooks.has('model_select')) return patched;
+      return patched.then((result) => {
+        tellModel(result.session, context);
+        return result;
       });
     },
     // The row that `sessions.get` gives, so that nobody has to read it again to see what the patch did to what plugins show.

@@ -1,0 +1,248 @@
+// What an extension does in sessions: a real gateway process, a real process made with the SDK, and the code of a provider with a
+// server on the other side. Also what it is told of turns, and that no context is good for longer than its dispatch.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Entry } from '@tenon/protocol';
+import { errors, texts } from '@tenon/protocol/sep/wire';
+import { call, type Conversation, openConversation, SESSION, told } from '../support/conversation.ts';
+import { type DeskOptions, type DeskStep, writeDesk } from '../support/extensions.ts';
+import { temporaryHome } from '../support/gateway.ts';
+import { verifies } from '../support/verifies.ts';
+
+const { ContextViolation, InvalidParams, Refused } = errors;
+
+async function open(options: DeskOptions, others: readonly string[] = []): Promise<Conversation> {
+  const home = temporaryHome();
+  for (const name of ['desk', ...others]) writeDesk(home, options, name);
+  const talk = await openConversation({ home });
+  await talk.ask('sessions.create', { key: SESSION, permissions: 'bypass' });
+  for (const id of ['desk', ...others]) {
+    const { plugin } = await talk.ask('plugins.enable', { id });
+    assert.equal(plugin.state, 'loaded', plugin.reason);
+  }
+  return talk;
+}
+
+/** By a command, in the session. */
+async function does(talk: Conversation, ...steps: DeskStep[]): Promise<unknown[]> {
+  const { reply } = await talk.ask('commands.invoke', { sessionKey: SESSION, text: `/desk ${JSON.stringify(steps)}` });
+  return JSON.parse(reply) as unknown[];
+}
+
+/** By a tool, in a turn. */
+const inTool = (...steps: DeskStep[]) => call('desk__do', { steps });
+
+const textOf = (entry: Entry) => {
+  if (entry.type === 'message')
+    return entry.message.content.map((block) => (block.type === 'text' ? block.text : `<${block.type}>`)).join('');
+  if (entry.type === 'custom_message') return entry.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+  return '';
+};
+
+async function until<Value>(look: () => Promise<Value | undefined> | Value | undefined): Promise<Value> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found as Value;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** What the extension has noted on its standard error, out of the log. */
+function noted({ gateway }: Conversation): Record<string, unknown>[] {
+  const folder = join(gateway.home, 'logs');
+  const lines = readdirSync(folder).flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'));
+  return lines.flatMap((line) => {
+    const { stderr = '' } = line === '' ? {} : (JSON.parse(line) as { stderr?: string });
+    return stderr.startsWith('{') ? [JSON.parse(stderr) as Record<string, unknown>] : [];
+  });
+}
+
+test('an extension writes into its session as people and plugins do, under its own name, and its tool never waits for its own turn', async () => {
+  verifies('sep:tiers', 'sep:G37');
+  await using talk = await open({ capabilities: 'session = true' });
+  // Steered into the running turn by the tool of that very turn, then a turn of its own after it.
+  talk.server.next(
+    inTool(
+      ['session.sendUserMessage', 'And be brief.', { deliverAs: 'steer' }],
+      ['session.sendUserMessage', 'Then the other thing.'],
+      ['session.sendMessage', 'I looked it up.'],
+      ['session.appendEntry', { tag: 'looked', data: { n: 1 } }],
+    ),
+    { text: 'First.' },
+    { text: 'Second.' },
+  );
+  assert.equal((await talk.say('go')).text, 'First.');
+  assert.ok(
+    told(talk.server, 'user').some((text) => text.includes('And be brief.')),
+    'the running turn is told',
+  );
+  assert.ok(told(talk.server, 'user').some((text) => /\(desk has said in this conversation:\)\s+I looked it up\./.test(text)));
+  assert.ok(!told(talk.server, 'user').some((text) => text.includes('looked"')), 'an entry is not told');
+  const entries = await until(async () => {
+    const all = await talk.history();
+    return all.some((entry) => textOf(entry) === 'Second.') ? all : undefined;
+  });
+  const said = (text: string) => entries.find((entry) => textOf(entry) === text);
+  for (const text of ['And be brief.', 'Then the other thing.']) {
+    const entry = said(text);
+    assert.ok(entry?.type === 'message' && entry.message.role === 'user', text);
+    assert.deepEqual([entry.message.from, entry.message.via], ['desk', 'plugin'], 'nobody takes it for the word of a person');
+  }
+  assert.deepEqual(
+    entries.flatMap((entry) => (entry.type === 'custom' && entry.customType === 'extension' ? [entry.data] : [])),
+    [{ plugin: 'desk', entry: { tag: 'looked', data: { n: 1 } } }],
+  );
+
+  // With the next turn, and none begins because of it; what is said as the user is in the transcript at once.
+  const before = talk.server.requests.length;
+  assert.deepEqual(
+    await does(
+      talk,
+      ['session.sendUserMessage', 'Mind the step.', { deliverAs: 'next_turn' }],
+      ['session.sendMessage', 'Written down.', { role: 'user' }],
+      ['session.sendMessage', '  '],
+    ).then((results) => results.map((result) => (result as { code?: number } | null)?.code ?? result)),
+    [null, null, InvalidParams.code],
+  );
+  assert.equal(talk.server.requests.length, before);
+  talk.server.next({ text: 'Minded.' });
+  assert.equal((await talk.say('and now')).text, 'Minded.');
+  assert.ok(told(talk.server, 'user').some((text) => text.includes('Mind the step.')));
+  assert.ok(told(talk.server, 'user').includes('Written down.'));
+
+  // A command begins a turn, as the person who typed it would.
+  talk.server.next({ text: 'Begun.' });
+  assert.deepEqual(await does(talk, ['sendUserMessage', '!touch never-run']), [null]);
+  await until(async () => (await talk.history()).find((entry) => textOf(entry) === 'Begun.'));
+  assert.ok(!readdirSync(talk.workspace()).includes('never-run'), 'what it says is never a command of a person');
+
+  const [model, unknown, level, state] = await does(
+    talk,
+    ['session.setModel', 'demo', { thinking: 'low' }],
+    ['setModel', 'nothing-like-it'],
+    ['session.setModel', 'demo', { thinking: 'sideways' }],
+    ['session.state'],
+  );
+  assert.deepEqual([model, unknown, (level as { code: number }).code], [null, false, InvalidParams.code]);
+  const { title: _, workspace: __, session_id: id, ...rest } = state as Record<string, unknown>;
+  assert.match(String(id), /^[\w-]{22}$/);
+  assert.deepEqual(rest, {
+    ...{ session_key: SESSION, agent_id: 'main', status: 'idle', model: 'demo', provider: 'demo', thinking: 'low' },
+  });
+  const { session } = await talk.ask('sessions.get', { key: SESSION });
+  assert.deepEqual([session.model, session.thinking], ['demo', 'low']);
+  const kinds = (await talk.history()).map(({ type }) => type);
+  assert.ok(kinds.includes('model_change') && kinds.includes('thinking_level_change'));
+});
+
+test('G28: a context is worth nothing after its dispatch, in another process, for another extension, or where nobody may write', async () => {
+  verifies('sep:tiers', 'sep:G28', 'sep:errors');
+  await using talk = await open({ capabilities: 'session = true\nkv = true\nevents = ["session_start"]', events: ['session_start'] }, [
+    'other',
+  ]);
+  const code = (result: unknown) => (result as { code?: number } | null)?.code;
+  const message = (result: unknown) => (result as { message?: string } | null)?.message;
+  await does(talk, ['keep', 'first']);
+  const [after, forged, guessed, event, none] = await does(
+    talk,
+    ['with', 'first', 'session/send_message', { text: 'too late' }],
+    ['call', 'session/send_message', { text: 'forged', context: { token: 'A'.repeat(22), tier: 'command' } }],
+    ['call', 'session/state', { context: { token: 'epoch-1', tier: 'command' } }],
+    ['call', 'session/state', { context: { token: 'epoch-1', tier: 'event' } }],
+    ['call', 'session/state', { context: null }],
+  );
+  for (const each of [after, forged, guessed]) assert.deepEqual([code(each), message(each)], [ContextViolation.code, texts.staleContext]);
+  assert.deepEqual([code(event), message(event)], [ContextViolation.code, texts.commandTier]);
+  assert.equal(code(none), InvalidParams.code);
+
+  // One that is under way is good for whoever was given it, and for nobody else.
+  const waits = does(talk, ['keep', 'live'], ['waitFor', 'go']);
+  const [context] = await until(async () => {
+    const [kept] = await does(talk, ['kept', 'live']);
+    return kept === null ? undefined : [kept];
+  });
+  const [own] = await does(talk, ['with', 'live', 'session/state', {}]);
+  assert.equal((own as { state?: { session_key: string } }).state?.session_key, SESSION);
+  talk.server.next(call('other__do', { steps: [['call', 'session/send_message', { text: 'stolen', context }]] }), { text: 'Tried.' });
+  await talk.say('try');
+  const [result] = await talk.results();
+  assert.match(result?.text ?? '', new RegExp(`"code":${ContextViolation.code}`));
+  await does(talk, ['kv.set', 'go', true]);
+  await waits;
+  assert.equal(code((await does(talk, ['with', 'live', 'session/state', {}]))[0]), ContextViolation.code);
+
+  // An event is told in a session, and writes nothing there.
+  await talk.ask('sessions.create', { key: 'agent:main:fresh', idempotencyKey: 'fresh' });
+  await until(() => noted(talk).some(({ event: name }) => name === 'session_start') || undefined);
+  const [atEvent] = await does(talk, ['with', 'event', 'session/send_message', { text: 'from an event' }]);
+  assert.deepEqual([code(atEvent), message(atEvent)], [ContextViolation.code, texts.commandTier]);
+  for (const key of [SESSION, 'agent:main:fresh'])
+    assert.ok(!(await talk.history(key)).some((entry) => /too late|forged|stolen|from an event/.test(textOf(entry))), key);
+});
+
+test('a hook that answers every message with a message is stopped after a bounded number of turns', async () => {
+  verifies('sep:tiers');
+  await using talk = await open({
+    capabilities: 'session = true\nhooks = ["input"]',
+    hooks: { input: [['session.sendUserMessage', 'again']] },
+  });
+  talk.server.next(...Array.from({ length: 40 }, (_, n) => ({ text: `Turn ${n}.` })));
+  await talk.say('begin');
+  const refused = await until(() =>
+    noted(talk)
+      .flatMap(({ did }) => (did as { code?: number; data?: unknown }[] | undefined) ?? [])
+      .find((each) => each?.code === Refused.code),
+  );
+  assert.deepEqual(refused.data, { reason: 'limit', limit: 'pluginTurns' });
+});
+
+test('an extension is told of turns, messages, tools, models and moves in the order in which they happen', async () => {
+  verifies('sep:events');
+  const events = [
+    ...['agent_start', 'turn_start', 'message_start', 'message_update', 'tool_execution_start', 'tool_execution_update'],
+    ...['tool_execution_end', 'turn_end', 'agent_end', 'model_select', 'session_tree'],
+  ];
+  await using talk = await open({ capabilities: `session = true\nevents = ${JSON.stringify(events)}`, events });
+  const { plugin } = await talk.ask('plugins.get', { id: 'desk' });
+  assert.ok(plugin.asked.includes('events.follow') && plugin.asked.includes('hooks.observe:agent_start'));
+  talk.server.next(inTool(['kv.get', 'x']), { text: 'Well done.' });
+  await talk.say('go');
+  await talk.ask('commands.invoke', { sessionKey: SESSION, text: '/model demo' });
+  await talk.ask('sessions.patch', { key: SESSION, thinking: 'high', idempotencyKey: 'think' });
+  const [first] = await talk.history();
+  await talk.ask('sessions.branch', { key: SESSION, entryId: first!.id, idempotencyKey: 'branch' });
+  const told = await until(() => {
+    const all = noted(talk).filter(({ event }) => event !== undefined);
+    return all.some(({ event }) => event === 'session_tree') && all.filter(({ event }) => event === 'model_select').length === 2
+      ? all
+      : undefined;
+  });
+  const order = told.map(({ event }) => String(event));
+  const place = (name: string) => order.indexOf(name);
+  for (const [earlier, later] of [
+    ['agent_start', 'message_start'],
+    ['message_start', 'tool_execution_start'],
+    ['tool_execution_start', 'tool_execution_end'],
+    ['tool_execution_end', 'agent_end'],
+    ['agent_end', 'session_tree'],
+  ] as const)
+    assert.ok(place(earlier) !== -1 && place(earlier) < place(later), `${earlier} before ${later}: ${order.join(' ')}`);
+  const payloads = (name: string) => told.filter(({ event }) => event === name).map(({ payload }) => payload as Record<string, unknown>);
+  assert.equal(payloads('tool_execution_start')[0]?.tool, 'desk.do');
+  assert.equal(
+    payloads('message_update')
+      .map(({ content }) => content)
+      .join(''),
+    'Well done.',
+  );
+  assert.deepEqual(
+    payloads('model_select').map(({ model, provider, thinking }) => [model, provider, thinking]),
+    [
+      ['demo', 'demo', 'off'],
+      ['demo', 'demo', 'high'],
+    ],
+  );
+  assert.equal(payloads('turn_start')[0]?.session_key, SESSION);
+});
