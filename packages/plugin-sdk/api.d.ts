@@ -93,6 +93,18 @@ export interface StateValue {
 }
 export interface SessionState {
   get(sessionKey: string, namespace: string): Promise<StateValue | undefined>;
+  /** The same, with the revision of what was removed: null and its revision, or null and 0 where there was never anything. */
+  read(
+    sessionKey: string,
+    namespace: string,
+  ): Promise<
+    | {
+        readonly ok: true;
+        readonly value: JsonValue | null;
+        readonly revision: number;
+      }
+    | Refused
+  >;
   /** One after another for each session and namespace, on the freshest value; null removes it. Safe from inside any handler of the plugin. */
   update(
     sessionKey: string,

@@ -118,6 +118,6 @@ test('G12, G13: what goes beyond a limit is refused by the name of the limit, an
   assert.equal((rest[3] as { code: number }).code, errors.InvalidParams.code);
   await host.revoke('desk', ['extension.use:kv'], BY);
   assert.deepEqual(await does(host, 'desk', ['kv.get', 'x']), [
-    { code: errors.CapabilityDisabled.code, message: "capability 'kv' is disabled" },
+    { code: errors.CapabilityDisabled.code, message: "capability 'kv' is disabled", data: { grant: 'extension.use:kv' } },
   ]);
 });

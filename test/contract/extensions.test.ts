@@ -117,7 +117,9 @@ test('G10, G26: an extension is found switched off; once it is on, its tools, co
   assert.deepEqual([output.details, updates], [{ seen: true }, ['half way']]);
   await until(() => world.logged.some(({ message }) => message === 'a tool was used'));
   const asked = await toolOf(host, 'notes__kv').execute({}, call());
-  assert.deepEqual(JSON.parse(String(asked.content)), { error: { code: -32004, message: "capability 'kv' is disabled" } });
+  assert.deepEqual(JSON.parse(String(asked.content)), {
+    error: { code: -32004, message: "capability 'kv' is disabled", data: { grant: 'extension.use:kv' } },
+  });
 
   const controller = new AbortController();
   const waits = toolOf(host, 'notes__wait').execute({}, call(controller.signal)) as Promise<unknown>;
@@ -204,7 +206,7 @@ test('G3: what one extension publishes, in either form, is told to every other t
   for (const id of ['teller', 'mute', 'hearer']) assert.equal((await host.enable(id, BY)).state, 'loaded');
   const publish = async (id: string) => JSON.parse(String((await toolOf(host, `${id}__publish`).execute({}, call())).content)) as unknown;
   const heard = () => noted(world).flatMap(({ event, payload }) => (event === 'bus/event' ? [payload] : []));
-  const off = { error: { code: -32004, message: "capability 'bus' is disabled" } };
+  const off = { error: { code: -32004, message: "capability 'bus' is disabled", data: { grant: 'extension.use:bus' } } };
   assert.deepEqual(await publish('mute'), off);
   assert.deepEqual(await publish('teller'), { result: {} });
   await until(() => heard().length === 2);

@@ -11,6 +11,7 @@ interface LateCallSpec {
 
 export const lateCalls = {
   'session.state.get': { summary: 'Read its own state in a session.' },
+  'session.state.read': { summary: 'Read its own state in a session with its revision, also what was removed.' },
   'session.state.update': { summary: 'Change its own state in a session, on the freshest value.' },
   'session.state.patch': { summary: 'Set its own state in a session.' },
   'session.state.list': { summary: 'List the sessions that have a value of its own.', grant: 'sessions.list' },

@@ -118,6 +118,16 @@ export function createSessionState(load: PluginLoad, { store, clock, caller, reg
         return undefined;
       }
     },
+    async read(sessionKey, namespace) {
+      const wrong = wrongPlace(sessionKey, namespace);
+      if (wrong) return wrong;
+      try {
+        const { value, revision } = await store.read('pluginState.get', { key: sessionKey, pluginId: plugin, namespace });
+        return barrier(load) ?? freezeDeep({ ok: true, value, revision });
+      } catch (error) {
+        return refusalOf(error);
+      }
+    },
     async update(sessionKey, namespace, change) {
       const wrong = wrongPlace(sessionKey, namespace);
       if (wrong) return wrong;

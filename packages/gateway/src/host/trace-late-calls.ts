@@ -6,7 +6,7 @@ import type { CallTrace } from './call-plugin.ts';
 import { copyPlain } from './plain-data.ts';
 
 /** They ask, and change nothing. */
-const READS: ReadonlySet<LateCall> = new Set(['session.state.get', 'session.state.list']);
+const READS: ReadonlySet<LateCall> = new Set(['session.state.get', 'session.state.read', 'session.state.list']);
 /** Tells itself what it made of the state; here only what is refused before it comes to that. */
 const UPDATE: LateCall = 'session.state.update';
 

@@ -1,6 +1,8 @@
 // Events that extensions follow, out of what tells of them: a hook of the gateway, or what runs say while they work. One row for each
 // event that has such a source.
-import type { HookEvent, HookName, RunStream } from '@tenon/protocol';
+import { type HookEvent, type HookName, hookRow, type RunStream } from '@tenon/protocol';
+import { toSnake } from '@tenon/protocol/sep';
+import { isFurtherEventName, type SepFurtherEventName } from '@tenon/protocol/sep/wire';
 import { whereOf } from './bridge-hooks.ts';
 import { shownTool } from './tool-names.ts';
 
@@ -72,23 +74,28 @@ export function saidPayload(name: SaidEvent, each: RunStream): Fields | undefine
   return payload && { ...whereOf(each), ...payload };
 }
 
-export type BridgedEvent = keyof typeof rows;
+/** Those of SEP that have a hook, and hooks under their own names. */
+export type BridgedEvent = keyof typeof rows | SepFurtherEventName;
 
 export function isBridgedEvent(name: string): name is BridgedEvent {
-  return Object.hasOwn(rows, name);
+  return Object.hasOwn(rows, name) || isFurtherEventName(name);
+}
+
+function rowOf(event: BridgedEvent): Told<HookName> {
+  if (!isFurtherEventName(event)) return rows[event] as unknown as Told<HookName>;
+  return told<HookName>(event, (given) => toSnake(hookRow(event).event, given as never) as Fields);
 }
 
 /** The hooks that tell of these events, each with the events that it makes. */
 export function hooksFor(events: readonly BridgedEvent[]): ReadonlyMap<HookName, readonly BridgedEvent[]> {
   const made = new Map<HookName, BridgedEvent[]>();
   for (const event of events) {
-    const { hook } = rows[event];
+    const { hook } = rowOf(event);
     made.set(hook, [...(made.get(hook) ?? []), event]);
   }
   return made;
 }
 
 export function payloadOf(name: BridgedEvent, event: HookEvent<HookName>): Fields {
-  const row = rows[name] as unknown as Told<HookName>;
-  return { ...whereOf(event), ...row.payload(event) };
+  return { ...whereOf(event), ...rowOf(name).payload(event) };
 }

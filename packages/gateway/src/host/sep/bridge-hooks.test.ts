@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type HookEvent, hookNames, hookRow, type Message } from '@tenon/protocol';
-import { hookNames as sepHookNames, type SepHookName } from '@tenon/protocol/sep/wire';
-import { type BridgedHook, hookInput, hookResult, isBridged } from './bridge-hooks.ts';
+import { explain, type HookEvent, hookNames, hookRow, type Message } from '@tenon/protocol';
+import { furtherHookNames, hookNames as sepHookNames, type SepFurtherHookName, type SepHookName } from '@tenon/protocol/sep/wire';
+import { furtherHookInput, furtherHookResult, type BridgedHook, hookInput, hookResult, isBridged } from './bridge-hooks.ts';
 import { hookOf } from './find-extensions.ts';
 
 const SESSION = 'agent:main:one';
@@ -117,4 +117,38 @@ test('messages that an extension leaves alone stay whole; changed ones get their
   assert.deepEqual(more?.[0]?.role, 'user');
   assert.equal(give(['x', { role: 'user' }]), undefined, 'nothing of it can be read');
   assert.deepEqual(give([]), { messages: [] });
+});
+
+test('hooks beyond SEP are told whole, and a patch of one is its result; to block is the refusal that each has', () => {
+  const event = { sessionKey: SESSION, runId: 'r', stopHookActive: false, attemptIndex: 1, madeToolCall: false, toolCalls: [] };
+  assert.deepEqual(furtherHookInput('before_agent_finalize', { ...event, lastAssistantMessage: 'Done.' } as never), {
+    ...{ session_key: SESSION, run_id: 'r', stop_hook_active: false, attempt_index: 1, made_tool_call: false, tool_calls: [] },
+    last_assistant_message: 'Done.',
+  });
+  const patch = { action: 'revise', reason: 'why', retry: { instruction: 'Test it.', idempotency_key: 'k', max_attempts: 2 }, other: 1 };
+  assert.deepEqual(furtherHookResult('before_agent_finalize', { action: 'modify', patch }), {
+    action: 'revise',
+    reason: 'why',
+    retry: { instruction: 'Test it.', idempotencyKey: 'k', maxAttempts: 2 },
+  });
+  const blocked = (name: SepFurtherHookName) => furtherHookResult(name, { action: 'block', reason: 'no' });
+  assert.deepEqual(blocked('before_agent_finalize'), { action: 'revise', retry: { instruction: 'no' } });
+  assert.deepEqual(blocked('before_agent_run'), { outcome: 'block', reason: 'no' });
+  assert.deepEqual(blocked('before_tool_call'), { block: true, blockReason: 'no' });
+  assert.deepEqual(blocked('message_sending'), { cancel: true, cancelReason: 'no' });
+  assert.deepEqual(blocked('before_agent_reply'), { handled: true, reply: 'no' });
+  for (const name of ['resolve_exec_env', 'agent_turn_prepare', 'before_tool_call_persist'] as const)
+    assert.equal(blocked(name), undefined);
+  assert.equal(furtherHookResult('before_tool_call', { action: 'continue' }), undefined);
+  for (const name of furtherHookNames) {
+    const refusal = blocked(name);
+    const fault = refusal === undefined ? undefined : explain(hookRow(name).result, refusal, name);
+    assert.equal(fault, undefined, name);
+    assert.equal(refusal === undefined, hookRow(name).ends.length === 0 && name !== 'before_agent_finalize', name);
+  }
+  assert.deepEqual(furtherHookResult('resolve_exec_env', { action: 'modify', patch: { MY_TOKEN: 'x' } }), { MY_TOKEN: 'x' });
+  const approval = { title: 'Sure?', description: '', timeout_ms: 5 };
+  assert.deepEqual(furtherHookResult('before_tool_call', { action: 'modify', patch: { require_approval: approval } }), {
+    requireApproval: { title: 'Sure?', description: '', timeoutMs: 5 },
+  });
 });

@@ -1,8 +1,9 @@
 // Hooks of the gateway as extensions know them: what an extension is sent of an event, and what its answer means. One row for
 // each hook of the wire; a hook without a row is not bridged, and who registers it is told so.
-import type { HookEvent, HookName, HookResult, JsonObject, Message } from '@tenon/protocol';
-import type { SepResult } from '@tenon/protocol/sep';
-import { hooks, type SepHookName, texts } from '@tenon/protocol/sep/wire';
+import { type HookEvent, type HookName, type HookResult, hookRow, type JsonObject, type Message } from '@tenon/protocol';
+import { fromSnake, type SepResult, toSnake } from '@tenon/protocol/sep';
+import { hooks, type SepFurtherHookName, type SepHookName, texts } from '@tenon/protocol/sep/wire';
+import type { TSchema } from 'typebox';
 import { bareTool, shownTool } from './tool-names.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -131,6 +132,30 @@ export function hookResult(
   if (sepName === 'tool_call' && typeof patch.tool === 'string' && bareTool(patch.tool) !== bareTool(toolIn(event))) return undefined;
   const allowed: readonly string[] = hooks[sepName].patch;
   return row.patched?.(Object.fromEntries(Object.entries(patch).filter(([key]) => allowed.includes(key))), event, owns);
+}
+
+/** The `input` of a hook beyond SEP: the whole event. */
+export function furtherHookInput(name: SepFurtherHookName, event: HookEvent<HookName>): Fields {
+  return toSnake(hookRow(name).event, event as never) as Fields;
+}
+
+/** A patch of one is the result itself; whether it fits, the runner of hooks finds out. */
+export function furtherHookResult(name: SepFurtherHookName, outcome: Outcome): HookResult<HookName> | undefined {
+  const { kind, result } = hookRow(name);
+  if (outcome.action === 'continue' || kind === 'observe') return undefined;
+  if (outcome.action === 'block') return refusedBy(result, outcome.reason ?? texts.blockedBy(name)) as HookResult<HookName>;
+  return fromSnake(result, outcome.patch as never) as HookResult<HookName>;
+}
+
+/** How a hook with such a result says no; undefined where it cannot. */
+function refusedBy(result: TSchema, reason: string): Fields | undefined {
+  const { properties, anyOf } = result as { properties?: object; anyOf?: readonly { properties?: object }[] };
+  const fields = new Set([properties, ...(anyOf ?? []).map((each) => each.properties)].flatMap((each) => Object.keys(each ?? {})));
+  if (fields.has('outcome')) return { outcome: 'block', reason };
+  if (fields.has('block')) return { block: true, blockReason: reason };
+  if (fields.has('cancel')) return { cancel: true, cancelReason: reason };
+  if (fields.has('handled')) return { handled: true, reply: reason };
+  return fields.has('retry') ? { action: 'revise', retry: { instruction: reason } } : undefined;
 }
 
 function toolIn(event: HookEvent<HookName>): string {

@@ -1,7 +1,7 @@
 // An extension as a plugin: what its process has registered is registered with the api that plugins have, and each handler is a
 // request to the process. Rights, deadlines, order, traces and counts are those of plugins; nothing here is an exception.
 import type { RegisterApi, RuntimeApi } from '@tenon/plugin-sdk';
-import { type HookName, isHookName, type JsonObject, visible } from '@tenon/protocol';
+import { type HookName, hookRow, isHookName, type JsonObject, visible } from '@tenon/protocol';
 import {
   type ExtensionManifest,
   hookTimeoutOf,
@@ -10,13 +10,27 @@ import {
   readResult,
   type Registrations,
 } from '@tenon/protocol/sep';
-import { errors, hooks, isHookName as isSepHookName, limits, methods, texts } from '@tenon/protocol/sep/wire';
+import {
+  errors,
+  groups,
+  hooks,
+  isFurtherHookName,
+  isHookName as isSepHookName,
+  limits,
+  methodRow,
+  methods,
+  registrations as kinds,
+  type SepFurtherHookName,
+  type SepGroup,
+  texts,
+} from '@tenon/protocol/sep/wire';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Store } from '../../store/store.ts';
 import { hooksFor, isBridgedEvent, isSaidEvent, payloadOf, saidPayload, streamsFor } from './bridge-events.ts';
-import { hookInput, hookResult, isBridged } from './bridge-hooks.ts';
+import { furtherHookInput, furtherHookResult, hookInput, hookResult, isBridged } from './bridge-hooks.ts';
 import { createProviders, type ProviderDeps } from './bridge-providers.ts';
+import { type Ask, patchActions, registerSeams, takenSeams, toolFacts } from './bridge-seams.ts';
 import { createDispatches, type DispatchContext, type DispatchPlace } from './dispatches.ts';
 import { hookOf } from './find-extensions.ts';
 import type { Params, RequestOptions } from './peer.ts';
@@ -27,6 +41,8 @@ import { serveKv } from './serve-kv.ts';
 import { serveUi } from './serve-ui.ts';
 import { serveSession } from './serve-session.ts';
 import type { SessionDesk } from './session-desk.ts';
+import { seamsServed } from './serve-seams.ts';
+import { isOn } from './served-groups.ts';
 import { agentTool } from './tool-names.ts';
 
 export interface Introduced {
@@ -36,8 +52,8 @@ export interface Introduced {
 }
 
 export interface Bridge extends Server {
-  /** What stands for the module of a plugin. */
-  moduleOf(introduced: Introduced, ended: () => void): object;
+  /** What stands for the module of a plugin that is loaded with these rights. */
+  moduleOf(introduced: Introduced, granted: ReadonlySet<string>, ended: () => void): object;
   /** The context of an event. */
   told(place: DispatchPlace): DispatchContext;
 }
@@ -77,7 +93,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
   const providers = createProviders({ dispatches, request, dropped });
   let loaded: RuntimeApi | undefined;
 
-  function registerTool(api: RegisterApi, { name, description, parameters, deferred }: Item<'tools'>): void {
+  function registerTool(api: RegisterApi, { name, description, parameters, deferred }: Item<'tools'>, facts: object): void {
     api.registerTool({
       name: agentTool(extension, name),
       label: `${extension}.${name}`,
@@ -86,6 +102,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
       // What a process can do is not known from what it says of itself: whoever is careful is asked.
       risk: 'network',
       ...(deferred ? { optional: true } : {}),
+      ...facts,
       async execute(args, call) {
         const { callId, signal } = call;
         if (updates.size < MAX_UPDATED) updates.set(callId, call.onUpdate);
@@ -153,6 +170,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
 
   function registerHook(api: RegisterApi, sepName: string, owns: (agentName: string) => boolean): void {
     const name = hookOf(sepName);
+    if (isFurtherHookName(sepName)) return registerFurtherHook(api, sepName);
     if (!isSepHookName(sepName) || name === undefined || !isBridged(name)) {
       // By a name that there is not, so that the refusal stands with the other registrations.
       if (!isHookName(sepName)) api.on(sepName as HookName, () => undefined);
@@ -171,6 +189,45 @@ export function createBridge(deps: BridgeDeps): Bridge {
       },
       { timeoutMs },
     );
+  }
+
+  function registerFurtherHook(api: RegisterApi, name: SepFurtherHookName): void {
+    const timeoutMs = hookTimeoutOf(manifest(), hookRow(name).timeoutMs);
+    api.on(
+      name,
+      async (event, { signal }) => {
+        const answer = await dispatches.during('command', event as DispatchPlace, signal, (context) =>
+          request('hook', { hook: name, context, input: furtherHookInput(name, event) }, { timeoutMs, signal }),
+        );
+        const read = readResult('hook', answer);
+        if (!read.ok) throw new Error(`its answer to ${name} cannot be read: ${read.message}`);
+        return furtherHookResult(name, read.value) as never;
+      },
+      { timeoutMs },
+    );
+  }
+
+  const ask: Ask = async (method, place, signal, params) => {
+    const { tier = 'command', timeoutMs = 0 } = methodRow(method);
+    const answer = await dispatches.during(tier, place, signal, (context) =>
+      request(method, { ...params, context }, { timeoutMs, signal }),
+    );
+    const read = readResult(method, answer);
+    if (!read.ok) throw new RpcError(errors.Internal.code, `its answer to ${method} cannot be read: ${read.message}`);
+    return read.value;
+  };
+
+  /** Without those of a group that is off and that the registry knows no right for: what lacks one of its rights, it refuses itself. */
+  function allowed(registrations: Registrations, granted: ReadonlySet<string>): Registrations {
+    const rows: Readonly<Record<string, { readonly summary: string; readonly group?: SepGroup; readonly beyond?: true }>> = kinds;
+    const kept = Object.entries(registrations).filter(([kind, items]) => {
+      const { group, beyond } = rows[kind] ?? {};
+      if (!beyond || group === undefined || items.length === 0 || groups[group].grants.length > 0) return true;
+      if (isOn(group, manifest(), (grant) => granted.has(grant))) return true;
+      log.warn({ plugin: extension, kind, reason: texts.disabled(group) }, 'registrations were left out');
+      return false;
+    });
+    return Object.fromEntries(kept) as Registrations;
   }
 
   function follow(api: RegisterApi, subscriptions: readonly string[]): void {
@@ -200,9 +257,12 @@ export function createBridge(deps: BridgeDeps): Bridge {
       log.info({ plugin: extension, events: unknown }, 'an extension follows events that this gateway never tells of');
   }
 
-  function moduleOf({ registrations, leftOut }: Introduced, ended: () => void): object {
+  function moduleOf({ registrations: all, leftOut }: Introduced, granted: ReadonlySet<string>, ended: () => void): object {
+    const registrations = allowed(all, granted);
+    const seams = { extension, ask };
     return {
       id: extension,
+      sessionsPatchExtensions: patchActions(registrations, seams),
       register(api: RegisterApi): void {
         loaded = api;
         api.lifecycle.signal.addEventListener('abort', ended, { once: true });
@@ -213,17 +273,19 @@ export function createBridge(deps: BridgeDeps): Bridge {
         if (unused.length > 0)
           log.info({ plugin: extension, kinds: unused }, 'an extension registers kinds that this gateway does not take');
         const own = new Set(tools.map(({ name }) => agentTool(extension, name)));
-        for (const each of tools) registerTool(api, each);
+        for (const each of tools) registerTool(api, each, toolFacts(registrations, each.name));
         for (const each of commands) registerCommand(api, each);
         for (const each of served) providers.register(api, each);
         const taken = said.length > 0 ? said : (manifest().capabilities?.hooks ?? []);
         for (const each of new Set(taken)) registerHook(api, each, (agentName) => own.has(agentName));
+        registerSeams(api, registrations, seams);
         follow(api, subscriptions);
       },
     };
   }
 
   const served: Served = {
+    ...seamsServed,
     'tool/update'({ call_id: callId, message, progress }) {
       const text = message ?? (progress === undefined ? undefined : `${Math.round(progress * 100)} %`);
       if (text !== undefined) updates.get(callId)?.(visible(text));
@@ -246,7 +308,14 @@ export function createBridge(deps: BridgeDeps): Bridge {
 }
 
 /** Kinds of registrations that are made something of here. */
-const TAKEN: ReadonlySet<string> = new Set<keyof Registrations>(['tools', 'commands', 'hooks', 'subscriptions', 'providers']);
+const TAKEN: ReadonlySet<string> = new Set<keyof Registrations>([
+  'tools',
+  'commands',
+  'hooks',
+  'subscriptions',
+  'providers',
+  ...takenSeams,
+]);
 
 type Item<Kind extends keyof Registrations> = NonNullable<Registrations[Kind]>[number];
 

@@ -1,5 +1,6 @@
 // What an extension is asked right now, by the token that it was given for it. A token is random, belongs to one extension and one
 // dispatch, and is worth nothing once that has been answered: what is left over of an extension cannot change a session with it.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { SepTier } from '@tenon/protocol/sep/wire';
 import { randomId } from '../../kernel/ids.ts';
 
@@ -11,6 +12,8 @@ export interface DispatchPlace {
   readonly callId?: string | undefined;
   /** A person has asked the extension for it, by a command. */
   readonly asked?: boolean | undefined;
+  /** How the handler reads what the extension keeps in the session: what it has read is bound to what it answers. */
+  readonly state?: ((namespace: string) => unknown) | undefined;
 }
 
 export interface Dispatch extends DispatchPlace {
@@ -19,6 +22,8 @@ export interface Dispatch extends DispatchPlace {
   readonly generation: number | undefined;
   /** Aborts when the dispatch is over, however it ends: what is done for it ends with it. */
   readonly signal: AbortSignal;
+  /** Does it as the handler would that has dispatched it: what it writes is the handler's own. */
+  within<Result>(work: () => Result): Result;
 }
 
 export interface DispatchContext {
@@ -55,7 +60,13 @@ export function createDispatches(generation: () => number | undefined = () => un
       const token = randomId();
       last = place.sessionKey ?? last;
       const over = new AbortController();
-      underWay.set(token, { ...placed(place), tier, generation: generation(), signal: AbortSignal.any([signal, over.signal]) });
+      underWay.set(token, {
+        ...placed(place),
+        tier,
+        generation: generation(),
+        signal: AbortSignal.any([signal, over.signal]),
+        within: AsyncLocalStorage.snapshot(),
+      });
       try {
         return await work({ token, tier });
       } finally {
@@ -66,7 +77,7 @@ export function createDispatches(generation: () => number | undefined = () => un
     told(place) {
       const token = randomId();
       last = place.sessionKey ?? last;
-      told.set(token, { ...placed(place), tier: 'event', generation: generation(), signal: never });
+      told.set(token, { ...placed(place), tier: 'event', generation: generation(), signal: never, within: (work) => work() });
       if (told.size > MAX_TOLD) told.delete(told.keys().next().value as string);
       return { token, tier: 'event' };
     },
@@ -80,6 +91,6 @@ export function createDispatches(generation: () => number | undefined = () => un
 }
 
 /** These fields and no others: a context of a plugin has many. */
-function placed({ sessionKey, agentId, runId, callId, asked }: DispatchPlace): DispatchPlace {
-  return { sessionKey, agentId, runId, callId, asked };
+function placed({ sessionKey, agentId, runId, callId, asked, state }: DispatchPlace): DispatchPlace {
+  return { sessionKey, agentId, runId, callId, asked, state };
 }

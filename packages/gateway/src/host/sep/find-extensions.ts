@@ -13,14 +13,14 @@ import {
   type PluginManifest,
 } from '@tenon/protocol';
 import { type ExtensionManifest, manifestInPackage, readManifest } from '@tenon/protocol/sep';
-import { EXTENSION_MANIFEST_FILE, groupNames } from '@tenon/protocol/sep/wire';
+import { EXTENSION_MANIFEST_FILE, groupNames, isFurtherEventName, isFurtherHookName } from '@tenon/protocol/sep/wire';
 import { parse } from 'smol-toml';
 import { isLoaderVariable } from '../../kernel/loader-variables.ts';
 import { exists, idFrom, type NotFit, RESERVED_IDS } from '../discover.ts';
 import { readManifestText, Unfit } from '../manifest-text.ts';
 import { type TreeRules, unfitFor } from '../tree-hash.ts';
 import { isSaidEvent } from './bridge-events.ts';
-import { grantsOfGroup } from './served-groups.ts';
+import { furtherGrants, grantsOfGroup } from './served-groups.ts';
 import { SEPARATOR } from './tool-names.ts';
 
 export interface FoundExtension {
@@ -157,7 +157,7 @@ export function grantsOf({ capabilities = {} }: ExtensionManifest): string[] {
   const { hooks = [], events = [] } = capabilities;
   const switched = groupNames.filter((group) => capabilities[group] === true);
   const asked = [
-    ...switched.flatMap((group) => grantsOfGroup(group) ?? []),
+    ...switched.flatMap((group) => [...(grantsOfGroup(group) ?? []), ...furtherGrants(group)]),
     ...hooks.flatMap((each) => needsOf(hookOf(each))),
     ...events.flatMap((each) => (isSaidEvent(each) ? [contributions.eventSubscription.grant] : observedBy(each).flatMap(needsOf))),
   ];
@@ -168,12 +168,12 @@ function needsOf(name: HookName | undefined): readonly string[] {
   return name === undefined ? [] : hookNeeds(name);
 }
 
-/** The hook of the gateway that extensions know by this name. */
-export function hookOf(sepName: string): HookName | undefined {
-  return hookNames.find((name) => hookRow(name).sep === sepName);
+/** The hook of the gateway that extensions know by this name: that of SEP, or its own. */
+export function hookOf(name: string): HookName | undefined {
+  return hookNames.find((each) => hookRow(each).sep === name) ?? (isFurtherHookName(name) ? name : undefined);
 }
 
 /** The hooks that tell of this event. */
 export function observedBy(event: string): HookName[] {
-  return hookNames.filter((name) => hookRow(name).sepEvents?.includes(event));
+  return hookNames.filter((name) => hookRow(name).sepEvents?.includes(event) || (name === event && isFurtherEventName(event)));
 }

@@ -277,7 +277,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     owner = mine;
     const introduced = introducedBy(current);
     registered = textOf(introduced);
-    return bridge.moduleOf(introduced, () => {
+    return bridge.moduleOf(introduced, accepted.granted, () => {
       // The end of a load that another one has followed ends nothing.
       if (owner === mine) void stop();
     });

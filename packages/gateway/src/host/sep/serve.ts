@@ -6,7 +6,7 @@ import { errors, methodOf, methodRow, type SepGroup, type SepMethodName, texts }
 import type { Dispatch, Dispatches } from './dispatches.ts';
 import type { Params, PeerHandler } from './peer.ts';
 import { RpcError } from './rpc-error.ts';
-import { isOn } from './served-groups.ts';
+import { grantsOfGroup, isOn } from './served-groups.ts';
 
 export interface ServedCall {
   /** The process that asks. */
@@ -44,17 +44,22 @@ const never = new AbortController().signal;
 export function createServer({ served, dispatches, manifest, holds, api }: ServeDeps): Server {
   function serve(name: SepMethodName, spelling: string, given: Params, generation: number, signal: AbortSignal): unknown {
     const { group, grants = [], tier } = methodRow(name);
-    if (group !== undefined && !isOn(group, manifest(), holds)) throw disabled(group);
+    if (group !== undefined && !isOn(group, manifest(), holds))
+      throw disabled(
+        group,
+        grantsOfGroup(group)?.find((grant) => !holds(grant)),
+      );
     const missing = grants.find((grant) => !holds(grant));
     if (missing !== undefined)
-      throw new RpcError(errors.CapabilityDisabled.code, `${name} needs the grant ${missing}, which it does not have`);
+      throw new RpcError(errors.CapabilityDisabled.code, `${name} needs the grant ${missing}, which it does not have`, { grant: missing });
     const handle = served[name] as ((params: unknown, call: ServedCall) => unknown) | undefined;
     if (handle === undefined) throw disabled(group ?? name);
     const read = readParams(name, given, spelling);
     if (!read.ok) throw new RpcError(errors.InvalidParams.code, read.message);
     const dispatch = dispatchOf(given, generation);
     if (tier !== undefined) mustBe(tier, given, dispatch);
-    return handle(read.value, { generation, signal, dispatch, api: loaded });
+    const call: ServedCall = { generation, signal, dispatch, api: loaded };
+    return dispatch ? dispatch.within(() => handle(read.value, call)) : handle(read.value, call);
   }
 
   /** One that another process of the same extension was given is nobody's. */
@@ -98,6 +103,7 @@ function mustBe(tier: 'event' | 'command', { context }: Params, dispatch: Dispat
   throw new RpcError(errors.ContextViolation.code, isStale ? texts.staleContext : texts.commandTier);
 }
 
-export function disabled(group: SepGroup | SepMethodName): RpcError {
-  return new RpcError(errors.CapabilityDisabled.code, texts.disabled(group));
+/** The words are those of others; the grant that would help is for programs. */
+export function disabled(group: SepGroup | SepMethodName, grant?: string): RpcError {
+  return new RpcError(errors.CapabilityDisabled.code, texts.disabled(group), grant === undefined ? undefined : { grant });
 }
