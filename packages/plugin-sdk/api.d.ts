@@ -1105,6 +1105,7 @@ interface Contributions {
     aliases?: string[];
     requiredScopes?: ScopeList;
     timeoutMs?: number;
+    orQualified?: boolean;
     agentPromptGuidance?: string[];
   };
   /** A control in the page. */

@@ -250,6 +250,8 @@ export const contributions = {
         requiredScopes: Scopes,
         /** How long the answer may take, where that is not as long as others may; it may wait for a person. */
         timeoutMs: Type.Optional(Type.Integer({ minimum: 100, maximum: 600_000 })),
+        /** Where somebody else has its name: it is known as `<plugin>:<name>` alone. */
+        orQualified: Type.Optional(Type.Boolean()),
         /** Told to the agent in its system prompt, while the plugin holds `prompt.inject`. */
         agentPromptGuidance: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 1_024 }), { minItems: 1, maxItems: 8 })),
       },

@@ -16,7 +16,7 @@ export interface Offer {
 
 /** The commands to offer for a text, or none where it is not the beginning of one. */
 export function matchingCommands(value: string, commands: readonly CommandInfo[]): readonly Offer[] {
-  const typed = /^\/([a-z0-9_-]*)$/i.exec(value)?.[1]?.toLowerCase();
+  const typed = /^\/([a-z0-9_:-]*)$/i.exec(value)?.[1]?.toLowerCase();
   if (typed === undefined) return [];
   const begins = commands.filter((command) => command.name.startsWith(typed));
   const fitting = [...begins, ...commands.filter((command) => !begins.includes(command) && command.name.includes(typed))];
@@ -29,7 +29,7 @@ export function matchingCommands(value: string, commands: readonly CommandInfo[]
   }));
 }
 
-const HAS_ARGUMENTS = /^\/[a-z][a-z0-9_-]{0,63}[ \t][^\n]*$/i;
+const HAS_ARGUMENTS = /^\/[a-z0-9][a-z0-9_:-]{0,127}[ \t][^\n]*$/i;
 const SETTLED_MS = 120;
 const MAX_TEXT = 4_096;
 

@@ -18,9 +18,9 @@ type CompleteDeps = Pick<CommandDeps, 'plugins' | 'models' | 'store'>;
 /** Whole lines that begin like this one; none where there is nothing to say. */
 export async function completeCommand(call: CommandCall, deps: CompleteDeps): Promise<Completion[]> {
   const { text, principal } = call;
-  const [, begun] = /^\/([a-z0-9_-]*)$/.exec(text) ?? [];
+  const [, begun] = /^\/([a-z0-9_:-]*)$/.exec(text) ?? [];
   if (begun !== undefined) return namesLike(begun, call, deps).slice(0, MAX_OFFERED);
-  const [, head = '', name = '', args = ''] = /^(\/([a-z][a-z0-9_-]{0,63})\s+)([\s\S]*)$/.exec(text) ?? [];
+  const [, head = '', name = '', args = ''] = /^(\/((?:[a-z0-9][a-z0-9_-]{0,63}:)?[a-z][a-z0-9_-]{0,63})\s+)([\s\S]*)$/.exec(text) ?? [];
   if (name === '') return [];
   const found = isCommandName(name)
     ? principal.held.has(commands[name].scope)
@@ -37,8 +37,12 @@ function namesLike(begun: string, { principal }: CommandCall, { plugins }: Compl
   const own = commandNames
     .filter((name) => principal.held.has(commands[name].scope))
     .map((name) => ({ text: name as string, description: commands[name].summary }));
-  const theirs = pluginCommandInfos(plugins(), principal.held).flatMap(({ name, aliases = [], summary }) =>
-    [name, ...aliases].map((each) => ({ text: each, description: summary })),
+  const theirs = pluginCommandInfos(plugins(), principal.held).flatMap(({ name, aliases = [], summary, pluginId }) =>
+    // Whose it is, where somebody begins with that.
+    [name, ...aliases, ...(begun.includes(':') && !name.includes(':') ? [`${pluginId}:${name}`] : [])].map((each) => ({
+      text: each,
+      description: summary,
+    })),
   );
   return [...own, ...theirs]
     .filter(({ text }) => text.startsWith(begun))

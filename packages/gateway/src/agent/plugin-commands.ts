@@ -43,8 +43,8 @@ const DEFAULT_SCOPE: Scope = 'operator.write';
 /** By its name, or by that of its plugin and its own, as in `notes:add`. */
 export function findPluginCommand(typed: string, plugins: PluginParts | undefined): RegisteredItem<'command'> | undefined {
   const colon = typed.indexOf(':');
-  const name = typed.slice(colon + 1);
-  const found = colon < 0 ? plugins?.registry.findAny('command', name) : plugins?.registry.find('command', typed.slice(0, colon), name);
+  const own = colon < 0 ? undefined : plugins?.registry.find('command', typed.slice(0, colon), typed.slice(colon + 1));
+  const found = own ?? plugins?.registry.findAny('command', typed);
   return found?.isLive && plugins?.holds(found.plugin, 'commands.register') ? found : undefined;
 }
 

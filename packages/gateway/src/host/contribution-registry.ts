@@ -258,7 +258,8 @@ export function createContributionRegistry({ reserved = {} }: RegistryOptions = 
     add(owner, kind, given) {
       const read = readItem(kind, given);
       if ('code' in read) return { ok: false, ...read };
-      const { key, item } = read;
+      const named = clash(owner, kind, read.key, read.item) ? orQualified(owner, kind, read) : read;
+      const { key, item } = named;
       const taken = clash(owner, kind, key, item);
       if (taken) return { ok: false, key, ...taken };
       const entry: Entry = { ...owner, kind, key, item: item as Items[ContributionKind], isLive: true };
@@ -286,6 +287,13 @@ export function createContributionRegistry({ reserved = {} }: RegistryOptions = 
       return version;
     },
   };
+}
+
+/** A command that does with the name of its plugin before its own. No other has a colon in its name. */
+function orQualified({ plugin }: ItemOwner, kind: ContributionKind, read: { key: string; item: object }): { key: string; item: object } {
+  if (kind !== 'command' || (read.item as PluginCommand).orQualified !== true) return read;
+  const key = `${plugin}:${read.key}`;
+  return { key, item: Object.freeze({ ...read.item, name: key }) };
 }
 
 /** Kinds whose names are one set; the first says what is kept for the gateway. */

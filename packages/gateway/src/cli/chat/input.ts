@@ -20,13 +20,13 @@ export const localCommands = ['quit', 'exit', 'press', 'panel', 'attach', 'detac
 const withRest: readonly string[] = ['press', 'panel', 'attach', 'detach'];
 
 /** `known`: the commands of the gateway; without them every word that looks like one is left to the gateway. */
-export function readInput(text: string, known: readonly Pick<CommandInfo, 'name'>[] | undefined): Input {
+export function readInput(text: string, known: readonly Pick<CommandInfo, 'name' | 'pluginId'>[] | undefined): Input {
   if (text.trim() === '') return { kind: 'nothing' };
   if (text.length > limits.messageChars.value) return { kind: 'wrong', reason: tooLong(text.length) };
   // A space in front makes a message of what looks like a command.
   const command = text.startsWith(' ') ? undefined : parseCommand(text);
   if (command === undefined) return { kind: 'message', text };
-  const names = (known ?? []).map(({ name }) => name);
+  const names = (known ?? []).flatMap(({ name, pluginId }) => (pluginId === undefined ? name : [name, `${pluginId}:${name}`]));
   if (command.name === 'quit' || command.name === 'exit') return { kind: 'quit' };
   // A plugin that calls a command so has it.
   if (withRest.includes(command.name) && !names.includes(command.name))
@@ -85,7 +85,7 @@ function sizeOf(lines: readonly string[]): number {
 
 /** What Tab offers: the commands that begin like the line, and what may follow one that is whole. */
 export function completeLine(line: string, known: readonly Pick<CommandInfo, 'name' | 'usage'>[]): [found: string[], part: string] {
-  const [, name] = /^\/([a-z0-9_-]*)$/.exec(line) ?? [];
+  const [, name] = /^\/([a-z0-9_:-]*)$/.exec(line) ?? [];
   if (name !== undefined) {
     const names = [...known.map((each) => each.name), ...localCommands].toSorted();
     return [names.filter((each) => each.startsWith(name)).map((each) => `/${each} `), line];

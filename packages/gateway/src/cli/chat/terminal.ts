@@ -94,7 +94,7 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
   /** What may follow a command the gateway knows; while it does not answer, what the list of commands says. */
   async function lineEnds(line: string): Promise<[found: string[], part: string]> {
     const local = completeLine(line, known);
-    const [head] = /^\/[a-z][a-z0-9_-]*\s+/.exec(line) ?? [];
+    const [head] = /^\/[a-z0-9][a-z0-9_:-]*\s+/.exec(line) ?? [];
     if (!conversation || head === undefined) return local;
     const offered = await conversation.complete(line).catch(() => []);
     const ends = offered.flatMap(({ text }) => (text.startsWith(line) ? [text.slice(head.length)] : []));

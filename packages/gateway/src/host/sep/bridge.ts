@@ -134,6 +134,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
       name,
       description,
       timeoutMs: timeoutOf('command/execute'),
+      orQualified: true,
       async handler(call) {
         const { args, signal } = call;
         try {
