@@ -46,6 +46,10 @@ export const sep = {
   'sep:seams': { issue: 5, text: 'Every further seam works under its capability, and a plain extension never notices.' },
   'sep:spec': { issue: 5, text: 'The specification, its schemas and its fixtures come from the tables, and stand alone.' },
   'sep:references': { issue: 5, text: 'Extensions without dependencies in two languages pass every exchange.' },
+  'sep:install': {
+    issue: 5,
+    text: 'Extensions are installed, updated, rolled back, removed and found, from folders, registries and repositories.',
+  },
   'sep:G1': { issue: 5, text: 'A line that is null ends nobody.' },
   'sep:G2': { issue: 5, text: 'A crash vetoes nothing for good, and nothing at all where no hook was declared.' },
   'sep:G3': { issue: 5, text: 'To publish on a host without a bus does not end an extension.' },

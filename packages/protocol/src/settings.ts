@@ -347,6 +347,13 @@ export const settings = {
     default: '',
     takesEffect: 'now',
   },
+  'extensions.index': {
+    summary:
+      'A JSON file with a list of extensions for `tenon ext search`; from the home folder where it is not absolute. Empty: `extensions-index.json`, if there is one.',
+    schema: Type.String({ maxLength: 4_096 }),
+    default: '',
+    takesEffect: 'now',
+  },
   'attachments.maxBytes': {
     summary: 'How much room all attachments may take.',
     schema: Type.Integer({ minimum: 1_048_576, maximum: 1_099_511_627_776 }),

@@ -36,12 +36,16 @@ import { extCheck } from './commands/ext-check.ts';
 import { extConform } from './commands/ext-conform.ts';
 import { extGrant } from './commands/ext-grant.ts';
 import { extInspect } from './commands/ext-inspect.ts';
+import { extInstall } from './commands/ext-install.ts';
 import { extLs } from './commands/ext-ls.ts';
 import { extNew } from './commands/ext-new.ts';
 import { extReload } from './commands/ext-reload.ts';
 import { extRevoke } from './commands/ext-revoke.ts';
+import { extRm } from './commands/ext-rm.ts';
+import { extRollback } from './commands/ext-rollback.ts';
+import { extSearch } from './commands/ext-search.ts';
 import { extTrust } from './commands/ext-trust.ts';
-import { extInstall } from './commands/ext-install.ts';
+import { extUpdate } from './commands/ext-update.ts';
 import { health } from './commands/health.ts';
 import { heartbeatWake } from './commands/heartbeat-wake.ts';
 import { logs } from './commands/logs.ts';
@@ -150,6 +154,10 @@ export const commands: readonly CommandSpec[] = [
   extCheck,
   extConform,
   extInstall,
+  extUpdate,
+  extRollback,
+  extRm,
+  extSearch,
   extLs,
   extInspect,
   extTrust,

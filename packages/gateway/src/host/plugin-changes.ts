@@ -14,7 +14,7 @@ export interface Compared {
 }
 
 export type PluginChanges = Result<'plugins.changes'>;
-type FileChange = PluginChanges['files'][number];
+export type FileChange = PluginChanges['files'][number];
 type ToolChange = PluginChanges['tools'][number];
 
 const MAX_FILES = 500;
@@ -44,7 +44,7 @@ export function changesOf(
   };
 }
 
-function filesBetween(before: readonly TreeEntry[], after: readonly TreeEntry[]): FileChange[] {
+export function filesBetween(before: readonly TreeEntry[], after: readonly TreeEntry[]): FileChange[] {
   const known = new Map(before.map((entry) => [entry[0], entry]));
   const there = new Set(after.map(([path]) => path));
   const changes: FileChange[] = [];

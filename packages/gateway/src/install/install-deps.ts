@@ -1,5 +1,6 @@
 // What installing needs of the world, passed in so that a test can be the world.
 import type { spawn } from 'node:child_process';
+import type { InstalledVersion, LockedExtension } from '../host/sep/extension-lock.ts';
 import type { Clock } from '../kernel/clock.ts';
 
 /** How far it is: what is being done, and of how much. */
@@ -23,3 +24,11 @@ export interface InstallDeps {
   readonly signal: AbortSignal;
   readonly report: (step: Step) => void;
 }
+
+export interface FetchDeps extends InstallDeps {
+  /** What is installed already. */
+  readonly known: readonly LockedExtension[];
+}
+
+/** Where exactly files came from. */
+export type Origin = Pick<InstalledVersion, 'source' | 'resolved' | 'integrity' | 'commit'>;

@@ -11,15 +11,15 @@ import {
   readExtensionLock,
   writeExtensionLock,
 } from '../host/sep/extension-lock.ts';
-import { hashTree } from '../host/tree-hash.ts';
+import { type FileChange, filesBetween } from '../host/plugin-changes.ts';
+import { hashTree, type TreeEntry } from '../host/tree-hash.ts';
 import { faultpoint } from '../kernel/fault.ts';
-import { fetchSource, type Origin } from './fetch-source.ts';
+import { fetchSource } from './fetch-source.ts';
 import { holdStore } from './hold-store.ts';
-import type { InstallDeps } from './install-deps.ts';
+import type { InstallDeps, Origin } from './install-deps.ts';
 import { InstallError } from './install-error.ts';
 import { handMadeFolder, parseSource, type Source } from './source.ts';
 import { moveIntoStore, openStaging, sweepStore } from './staging.ts';
-import { compareTrees, type TreeChanges } from './tree-changes.ts';
 
 /** What is about to be in use. */
 export interface Prepared {
@@ -31,7 +31,7 @@ export interface Prepared {
   /** These files are there already. */
   readonly isSame?: true;
   /** What it takes the place of. */
-  readonly replaces?: { readonly version: InstalledVersion; readonly grants: readonly string[]; readonly changes: TreeChanges };
+  readonly replaces?: { readonly version: InstalledVersion; readonly grants: readonly string[]; readonly files: readonly FileChange[] };
 }
 
 /** Throws if it is not to be. */
@@ -224,7 +224,11 @@ async function replacedBy(
 ): Promise<NonNullable<Prepared['replaces']>> {
   const folder = installedFolder(home, name, version);
   const was = await readExtension(folder, { uid }).catch(() => undefined);
-  return { version, grants: was?.asPlugin.grants ?? [], changes: await compareTrees(folder, files) };
+  const [before, after]: [TreeEntry[], TreeEntry[]] = [[], []];
+  // One that is damaged is compared as far as it can be read.
+  await hashTree(folder, {}, before);
+  await hashTree(files, {}, after);
+  return { version, grants: was?.asPlugin.grants ?? [], files: filesBetween(before, after) };
 }
 
 function readLock(home: string): ExtensionLock {

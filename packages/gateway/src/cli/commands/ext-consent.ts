@@ -23,33 +23,26 @@ export async function preparedLines({ name, version, extension, origin, treeHash
     `  files    ${treeHash}`,
     ...(grants.length === 0 ? ['It asks for nothing'] : ['It asks for:']),
     ...grants.map((grant) => `  ${replaces && !replaces.grants.includes(grant) ? 'new: ' : ''}${grant}: ${summaryOf(grant)}`),
-    ...(replaces ? changeLines(replaces) : []),
+    ...(replaces ? fileLines(replaces.files) : []),
   ];
 }
 
-function changeLines({ grants: _grants, changes }: NonNullable<Prepared['replaces']>): string[] {
-  const groups = [
-    ['changed', changes.changed],
-    ['added', changes.added],
-    ['removed', changes.removed],
-  ] as const;
-  const counts = groups.filter(([, files]) => files.length > 0).map(([kind, files]) => `${files.length} ${kind}`);
-  const named = groups.flatMap(([kind, files]) => files.map((file) => `  ${kind.padEnd(7)}  ${file}`));
-  const rest = named.length - MAX_NAMED;
-  return [`Files: ${counts.join(', ') || 'none changed'}`, ...named.slice(0, MAX_NAMED), ...(rest > 0 ? [`  and ${rest} more`] : [])];
+function fileLines(files: NonNullable<Prepared['replaces']>['files']): string[] {
+  const rest = files.length - MAX_NAMED;
+  const named = files.slice(0, MAX_NAMED).map(({ path, change }) => `  ${change.padEnd(7)}  ${path}`);
+  return [`${files.length} files differ:`, ...named, ...(rest > 0 ? [`  and ${rest} more`] : [])];
 }
 
 /** Shows it. What takes the place of another version needs a yes first; a new one is off until it is enabled. */
 export function agreeing(
   { out, consent }: Pick<CommandContext, 'out' | 'consent'>,
   progress: Progress,
-  yes: boolean,
-  keep: (prepared: Prepared) => void,
+  { yes, showSame = false, keep }: { yes: boolean; showSame?: boolean; keep: (prepared: Prepared) => void },
 ): Agree {
   return async (prepared) => {
     progress.clear();
     const { visible } = await import('@tenon/protocol');
-    if (!out.json) for (const line of await preparedLines(prepared)) out.talk(visible(line));
+    if (!out.json && (showSame || !prepared.isSame)) for (const line of await preparedLines(prepared)) out.talk(visible(line));
     keep(prepared);
     const { name, version, replaces } = prepared;
     if (replaces) await consent(`Use ${name} ${version} in place of ${replaces.version.version}`, name, yes);

@@ -30,9 +30,7 @@ export const extInstall = defineCommand({
     const { progress, ...deps } = await installDeps(context as Parameters<typeof installDeps>[0]);
     const { installExtension } = await import('../../install/install.ts');
     let prepared: Prepared | undefined;
-    const agree = agreeing(context, progress, options.yes, (shown) => {
-      prepared = shown;
-    });
+    const agree = agreeing(context, progress, { yes: options.yes, showSame: true, keep: (shown) => (prepared = shown) });
     const installed = await installExtension({ source: args.source, name: options.name, agree }, deps).finally(progress.clear);
     const { outcome, exitCode } = await enableInstalled(context, installed, prepared, options);
     const { visible } = await import('@tenon/protocol');
