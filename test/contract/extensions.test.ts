@@ -343,17 +343,73 @@ test('G25, S32, S39, S51: what cannot be an extension is listed with the reason,
   assert.equal(existsSync(join(world.home, 'extension-copies')), false);
 });
 
-test('one that crashes at each start ends in quarantine, and a reload tries again', async () => {
-  const hasty: Clock = { ...clock, after: (delayMs, run) => clock.after(delayMs === 5_500 ? 5 : delayMs, run) };
-  await using world = await openHostWorld(hasty);
+test('one that crashes at each start says when it is started again, ends in quarantine and says why, and a reload tries again', async () => {
+  const restarts: { delayMs: number; run: () => void }[] = [];
+  const held: Clock = {
+    ...systemClock,
+    after(delayMs, run) {
+      if (delayMs !== 1_100 && delayMs !== 5_500) return systemClock.after(delayMs, run);
+      restarts.push({ delayMs, run });
+      return { cancel() {} };
+    },
+  };
+  await using world = await openHostWorld(held);
   const folder = write(world, 'notes', { manifest: capabilities('tools = true'), registrations: { tools: [TOOL] } });
   put(join(folder, 'main.mjs'), 'process.exit(3);');
   const host = await world.open(options);
   const failed = await host.enable('notes', BY);
-  assert.equal(failed.state, 'failed');
+  assert.deepEqual([failed.state, failed.process?.state], ['failed', 'restarting']);
   assert.match(failed.reason ?? '', /it ended with code 3; it is started again/);
+  const inMs = failed.process!.restartAt! - held.now();
+  assert.ok(inMs > 0 && inMs <= 1_100, `${inMs} ms`);
+  for (const expected of [1_100, 5_500]) {
+    await until(() => restarts.length > 0);
+    const { delayMs, run } = restarts.shift()!;
+    assert.equal(delayMs, expected);
+    run();
+  }
   await until(() => host.get('notes')?.process?.state === 'quarantined');
+  const { reason, process: shut } = host.get('notes')!;
+  assert.match(reason ?? '', /it crashed 3 times within 5 minutes, at last because it ended with code 3/);
+  assert.deepEqual([shut?.restartAt, shut?.reason, shut?.crashes], [undefined, reason, 3]);
   copyFileSync(fixture, join(folder, 'main.mjs'));
   chmodSync(join(folder, 'main.mjs'), 0o644);
   assert.equal((await host.enable('notes', BY)).state, 'loaded');
+});
+
+test('G14, G15: the log of an extension can be read from a line on, and what was made nothing of is shown with the reason', async () => {
+  verifies('sep:G14', 'sep:G15', 'sep:log');
+  await using world = await openHostWorld();
+  const registrations = {
+    tools: [TOOL, { name: 'half' }],
+    subscriptions: ['agent_end', 'turn_end', 'made_up'],
+    shortcuts: [{ key: 'f2', command: 'add' }],
+  };
+  write(world, 'notes', { manifest: capabilities('tools = true\nevents = ["agent_end", "made_up"]'), registrations });
+  const host = await world.open(options);
+  assert.deepEqual(host.logs('notes', 0, 10), { lines: [], cursor: 0, dropped: 0 });
+  const { process: running, ...plugin } = await host.enable('notes', BY);
+  assert.equal(plugin.state, 'loaded', plugin.reason);
+  assert.deepEqual(running?.follows, ['agent_end']);
+  const omitted = Object.fromEntries(running?.leftOut?.map(({ kind, key, message }) => [`${kind} ${key}`, message]) ?? []);
+  assert.match(omitted['tools half']!, /registrations\/tools\/1.*description/);
+  assert.match(omitted['subscriptions turn_end']!, /manifest does not name this event/);
+  assert.match(omitted['subscriptions made_up']!, /never tells/);
+  assert.equal(explain(PluginDetails, JSON.parse(JSON.stringify(host.get('notes'))), 'plugin'), undefined);
+
+  const before = host.logs('notes', 0, 100);
+  assert.deepEqual(
+    before.lines.filter(({ from }) => from === 'gateway').map(({ level, text }) => `${level} ${text}`),
+    ['info starting', `info ready, process ${running?.pid}`],
+  );
+  await toolOf(host, 'notes__add').execute({ text: 'milk' }, call());
+  const since = () => host.logs('notes', before.cursor, 100).lines;
+  await until(() => since().some(({ from }) => from === 'log'));
+  const said = since().find(({ from }) => from === 'log')!;
+  assert.deepEqual([said.level, said.text], ['warn', 'a tool was used {"tool":"add"}']);
+  assert.ok(
+    before.lines.some(({ from, text }) => from === 'stderr' && text.startsWith('{"initialize"')),
+    'its standard error',
+  );
+  assert.throws(() => host.logs('nobody', 0, 10), /Cannot find plugin "nobody"/);
 });

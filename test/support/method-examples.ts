@@ -79,6 +79,7 @@ export const examples: Examples = {
   'plugins.list': () => ({}),
   'plugins.get': () => ({ id: 'everything' }),
   'plugins.changes': () => ({ id: 'everything' }),
+  'plugins.logs': () => ({ id: 'everything', limit: 5 }),
   'plugins.enable': async (world) => ({ id: 'everything', ...(world.next() % 2 === 0 ? {} : { grants: ['gateway.methods'] }) }),
   'plugins.disable': ({ next }) => ({ id: next() % 2 === 0 ? 'everything' : 'second' }),
   'plugins.reload': ({ next }) => (next() % 2 === 0 ? {} : { id: 'everything' }),

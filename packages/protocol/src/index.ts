@@ -140,6 +140,7 @@ export {
   pluginIncidents,
   pluginStates,
   extensionStates,
+  ExtensionLogLine,
   type ExtensionState,
 } from './plugin.ts';
 export { PLUGIN_API_LEVEL, PLUGIN_MANIFEST_FILE, PluginManifest } from './plugin-manifest.ts';

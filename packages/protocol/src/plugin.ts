@@ -29,6 +29,20 @@ export const extensionStates = {
 } as const;
 export type ExtensionState = keyof typeof extensionStates;
 
+/** A line of the log of an extension. */
+export const ExtensionLogLine = Type.Object(
+  {
+    seq: Count,
+    at: Timestamp,
+    /** What it wrote to its standard error, what it logged, or what the gateway saw of its process. */
+    from: Type.Enum(['stderr', 'log', 'gateway']),
+    level: Type.Enum(['trace', 'debug', 'info', 'warn', 'error']),
+    text: Text,
+  },
+  closed,
+);
+export type ExtensionLogLine = Static<typeof ExtensionLogLine>;
+
 export const pluginIncidents = {
   threw: 'It threw where nobody waits for it: in a timer or in a listener of its own.',
   rejected: 'It left a promise rejected that nobody waits for.',
@@ -96,10 +110,16 @@ export const PluginInfo = Type.Object(
           /** In words, where it is not `ready`. */
           reason: Type.Optional(Text),
           pid: Type.Optional(Count),
+          /** When it is started again, while it is `restarting`. */
+          restartAt: Type.Optional(Timestamp),
           /** Of the last five minutes. */
           crashes: Count,
           /** Whether what its processes can reach is limited. */
           sandboxed: Type.Boolean(),
+          /** Events that it follows, by their names in the protocol. */
+          follows: Type.Optional(Type.Array(Text)),
+          /** What it registers and nothing was made of, with the reason. */
+          leftOut: Type.Optional(Type.Array(Type.Object({ kind: Text, key: Text, message: Text }, closed))),
         },
         closed,
       ),

@@ -1942,6 +1942,108 @@ public struct EventFrame: Codable, Hashable, Sendable {
     }
 }
 
+public struct ExtensionLogLine: Codable, Hashable, Sendable {
+    public let seq: Int
+    public let at: Int
+    public let from: ExtensionLogLineFrom
+    public let level: ExtensionLogLineLevel
+    public let text: String
+
+    public init(
+        seq: Int,
+        at: Int,
+        from: ExtensionLogLineFrom,
+        level: ExtensionLogLineLevel,
+        text: String
+    ) {
+        self.seq = seq
+        self.at = at
+        self.from = from
+        self.level = level
+        self.text = text
+    }
+}
+
+public enum ExtensionLogLineFrom: RawRepresentable, Codable, Hashable, Sendable {
+    case stderr
+    case log
+    case gateway
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [ExtensionLogLineFrom] = [.stderr, .log, .gateway]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "stderr": self = .stderr
+        case "log": self = .log
+        case "gateway": self = .gateway
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .stderr: return "stderr"
+        case .log: return "log"
+        case .gateway: return "gateway"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+public enum ExtensionLogLineLevel: RawRepresentable, Codable, Hashable, Sendable {
+    case trace
+    case debug
+    case info
+    case warn
+    case error
+    /// A value that is newer than these models.
+    case unknown(String)
+
+    public static let known: [ExtensionLogLineLevel] = [.trace, .debug, .info, .warn, .error]
+
+    public init(rawValue: String) {
+        switch rawValue {
+        case "trace": self = .trace
+        case "debug": self = .debug
+        case "info": self = .info
+        case "warn": self = .warn
+        case "error": self = .error
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .trace: return "trace"
+        case .debug: return "debug"
+        case .info: return "info"
+        case .warn: return "warn"
+        case .error: return "error"
+        case .unknown(let value): return value
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
 public struct Finding: Codable, Hashable, Sendable {
     public let check: String
     public let severity: FindingSeverity
@@ -3292,21 +3394,30 @@ public struct PluginDetailsProcess: Codable, Hashable, Sendable {
     public let state: PluginDetailsProcessState
     public let reason: String?
     public let pid: Int?
+    public let restartAt: Int?
     public let crashes: Int
     public let sandboxed: Bool
+    public let follows: [String]?
+    public let leftOut: [PluginDetailsProcessLeftOutItem]?
 
     public init(
         state: PluginDetailsProcessState,
         reason: String? = nil,
         pid: Int? = nil,
+        restartAt: Int? = nil,
         crashes: Int,
-        sandboxed: Bool
+        sandboxed: Bool,
+        follows: [String]? = nil,
+        leftOut: [PluginDetailsProcessLeftOutItem]? = nil
     ) {
         self.state = state
         self.reason = reason
         self.pid = pid
+        self.restartAt = restartAt
         self.crashes = crashes
         self.sandboxed = sandboxed
+        self.follows = follows
+        self.leftOut = leftOut
     }
 }
 
@@ -3353,6 +3464,22 @@ public enum PluginDetailsProcessState: RawRepresentable, Codable, Hashable, Send
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
+    }
+}
+
+public struct PluginDetailsProcessLeftOutItem: Codable, Hashable, Sendable {
+    public let kind: String
+    public let key: String
+    public let message: String
+
+    public init(
+        kind: String,
+        key: String,
+        message: String
+    ) {
+        self.kind = kind
+        self.key = key
+        self.message = message
     }
 }
 
@@ -3717,21 +3844,30 @@ public struct PluginInfoProcess: Codable, Hashable, Sendable {
     public let state: PluginInfoProcessState
     public let reason: String?
     public let pid: Int?
+    public let restartAt: Int?
     public let crashes: Int
     public let sandboxed: Bool
+    public let follows: [String]?
+    public let leftOut: [PluginInfoProcessLeftOutItem]?
 
     public init(
         state: PluginInfoProcessState,
         reason: String? = nil,
         pid: Int? = nil,
+        restartAt: Int? = nil,
         crashes: Int,
-        sandboxed: Bool
+        sandboxed: Bool,
+        follows: [String]? = nil,
+        leftOut: [PluginInfoProcessLeftOutItem]? = nil
     ) {
         self.state = state
         self.reason = reason
         self.pid = pid
+        self.restartAt = restartAt
         self.crashes = crashes
         self.sandboxed = sandboxed
+        self.follows = follows
+        self.leftOut = leftOut
     }
 }
 
@@ -3778,6 +3914,22 @@ public enum PluginInfoProcessState: RawRepresentable, Codable, Hashable, Sendabl
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
+    }
+}
+
+public struct PluginInfoProcessLeftOutItem: Codable, Hashable, Sendable {
+    public let kind: String
+    public let key: String
+    public let message: String
+
+    public init(
+        kind: String,
+        key: String,
+        message: String
+    ) {
+        self.kind = kind
+        self.key = key
+        self.message = message
     }
 }
 
@@ -8864,6 +9016,39 @@ public struct PluginsChangesResultToolsItemAfter: Codable, Hashable, Sendable {
     }
 }
 
+/// `plugins.logs`: The last lines of the log of an extension: its standard error, what it logged, and what became of its process. With `after`, only those that came since that `cursor`. A plugin inside the gateway has none: its lines are in the log of the gateway.
+public struct PluginsLogsParams: Codable, Hashable, Sendable {
+    public let id: OwnerId
+    public let after: Int?
+    public let limit: Int?
+
+    public init(
+        id: OwnerId,
+        after: Int? = nil,
+        limit: Int? = nil
+    ) {
+        self.id = id
+        self.after = after
+        self.limit = limit
+    }
+}
+
+public struct PluginsLogsResult: Codable, Hashable, Sendable {
+    public let lines: [ExtensionLogLine]
+    public let cursor: Int
+    public let dropped: Int
+
+    public init(
+        lines: [ExtensionLogLine],
+        cursor: Int,
+        dropped: Int
+    ) {
+        self.lines = lines
+        self.cursor = cursor
+        self.dropped = dropped
+    }
+}
+
 /// `plugins.enable`: Trust the files of a plugin as they are now and what its tools say, grant what its manifest asks for, or only `grants`, and load it. With `treeHash`, only if the files are still those that `plugins.get` gave it for.
 public struct PluginsEnableParams: Codable, Hashable, Sendable {
     public let id: OwnerId
@@ -11364,6 +11549,12 @@ public enum GatewayMethods {
         public typealias Params = PluginsChangesParams
         public typealias Result = PluginsChangesResult
         public static let name = "plugins.changes"
+    }
+    /// The last lines of the log of an extension: its standard error, what it logged, and what became of its process. With `after`, only those that came since that `cursor`. A plugin inside the gateway has none: its lines are in the log of the gateway.
+    public enum PluginsLogs: GatewayMethod {
+        public typealias Params = PluginsLogsParams
+        public typealias Result = PluginsLogsResult
+        public static let name = "plugins.logs"
     }
     /// Trust the files of a plugin as they are now and what its tools say, grant what its manifest asks for, or only `grants`, and load it. With `treeHash`, only if the files are still those that `plugins.get` gave it for.
     public enum PluginsEnable: GatewayMethod {

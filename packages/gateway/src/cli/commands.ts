@@ -37,6 +37,7 @@ import { extConform } from './commands/ext-conform.ts';
 import { extGrant } from './commands/ext-grant.ts';
 import { extInspect } from './commands/ext-inspect.ts';
 import { extInstall } from './commands/ext-install.ts';
+import { extLogs } from './commands/ext-logs.ts';
 import { extLs } from './commands/ext-ls.ts';
 import { extNew } from './commands/ext-new.ts';
 import { extReload } from './commands/ext-reload.ts';
@@ -160,6 +161,7 @@ export const commands: readonly CommandSpec[] = [
   extSearch,
   extLs,
   extInspect,
+  extLogs,
   extTrust,
   extGrant,
   extRevoke,

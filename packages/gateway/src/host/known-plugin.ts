@@ -47,7 +47,11 @@ export function newlyFound(found: Found): Known {
 
 export function infoOf(plugin: Known, counts: CallCounts, incidents: PluginIncidents): PluginInfo {
   const { manifest, origin, folder } = plugin.found;
-  const { state, reason, enabled, load, loadedAt } = plugin;
+  const { state, enabled, load, loadedAt } = plugin;
+  const process = plugin.found.extension?.info;
+  // What has become of its process since it could not be loaded.
+  const isDown = process?.state === 'quarantined' || process?.state === 'failed';
+  const reason = state === 'failed' && isDown ? (process.reason ?? plugin.reason) : plugin.reason;
   return {
     id: manifest.id,
     name: manifest.name,
@@ -69,7 +73,7 @@ export function infoOf(plugin: Known, counts: CallCounts, incidents: PluginIncid
     switchedOff: [...plugin.switchedOff],
     incidents: incidents.of(manifest.id),
     services: plugin.services?.states ?? [],
-    ...(plugin.found.extension ? { process: plugin.found.extension.info } : {}),
+    ...(process ? { process } : {}),
     counts: counts.of(manifest.id),
   };
 }

@@ -346,6 +346,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
       const now = plugin.load ? toolTextsOf(id, registry) : undefined;
       return changesOf(await trust.compare(plugin), plugin.found.manifest.grants, now);
     },
+    logs: (id, after, limit) => find(id).found.extension?.logs(after, limit) ?? { lines: [], cursor: 0, dropped: 0 },
     enable: (id, { by, grants, treeHash }) =>
       inTurn(async () => {
         await look();

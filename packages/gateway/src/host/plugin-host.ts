@@ -30,6 +30,7 @@ import type { AskedPerson, PersonQuestion } from './plugin-questions.ts';
 import type { TurnSchedules } from './plugin-schedules.ts';
 import type { ServiceState } from './plugin-services.ts';
 import type { ProcessInfo } from './sep/extension-run.ts';
+import type { LogPage } from './sep/log-ring.ts';
 import type { ExtensionOptions } from './sep/open-extensions.ts';
 import type { People } from './sep/people.ts';
 import type { SessionDesk } from './sep/session-desk.ts';
@@ -95,6 +96,8 @@ export interface PluginHost {
   treeHash(id: string): Promise<string | undefined>;
   /** Since it was accepted. */
   changes(id: string): Promise<PluginChanges>;
+  /** The last `limit` lines of the log of an extension after this one; none of a plugin inside the gateway. */
+  logs(id: string, after: number, limit: number): LogPage;
   /** Grants what its manifest asks for, or only `grants`, for its files as they are now, and loads it; only if those have `treeHash`. */
   enable(id: string, options: By & { readonly grants?: readonly string[]; readonly treeHash?: string }): Promise<PluginInfo>;
   /** Unloads it and removes what it keeps in sessions. */

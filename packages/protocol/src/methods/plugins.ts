@@ -3,7 +3,7 @@ import { ChannelId, contributions, ItemName, UiAction, UiBlock, UiItemAction, Ui
 import { Grant } from '../grants.ts';
 import { JsonValue } from '../json.ts';
 import { Count, DisplayText, OwnerId, SessionKey, Timestamp } from '../names.ts';
-import { PluginDetails, PluginInfo, TreeHash } from '../plugin.ts';
+import { ExtensionLogLine, PluginDetails, PluginInfo, TreeHash } from '../plugin.ts';
 import { JsonObject, RunId } from '../transcript.ts';
 import { read, write } from './row.ts';
 
@@ -120,6 +120,21 @@ export const pluginMethods = {
             closed,
           ),
         ),
+      },
+      closed,
+    ),
+  }),
+  'plugins.logs': read({
+    summary:
+      'The last lines of the log of an extension: its standard error, what it logged, and what became of its process. With `after`, only those that came since that `cursor`. A plugin inside the gateway has none: its lines are in the log of the gateway.',
+    scope: 'operator.admin',
+    params: { id: OwnerId, after: Type.Optional(Count), limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })) },
+    result: Type.Object(
+      {
+        lines: Type.Array(ExtensionLogLine),
+        cursor: Count,
+        /** Lines since `after` that are no longer kept, or did not fit. */
+        dropped: Count,
       },
       closed,
     ),

@@ -54,7 +54,7 @@ function linesOf(plugin: PluginDetails, out: Output, visible: Visible, aboutGran
       'Services',
       plugin.services.map(({ id, state: own, reason }) => visible(`${id} is ${own}${reason === undefined ? '' : `: ${reason}`}`)),
     ),
-    ...section('Process', processLines(plugin).map(visible)),
+    ...section('Process', processLines(plugin, now).map(visible)),
     ...section('Calls', callLines(plugin, out, visible, now)),
   ];
 }
@@ -69,13 +69,16 @@ function grantLines({ asked, granted }: PluginDetails, out: Output, aboutGrant: 
 }
 
 /** Of an extension. */
-function processLines({ process }: PluginDetails): string[] {
+function processLines({ process }: PluginDetails, now: number): string[] {
   if (!process) return [];
-  const { state, reason, pid, crashes, sandboxed } = process;
+  const { state, reason, pid, restartAt, crashes, sandboxed, follows = [], leftOut = [] } = process;
   return [
     `${state}${reason === undefined ? '' : `: ${reason}`}${pid === undefined ? '' : `, process ${pid}`}`,
+    ...(restartAt === undefined ? [] : [`started again in ${Math.max(0, Math.ceil((restartAt - now) / 1_000))} s`]),
     ...(crashes === 0 ? [] : [`crashed ${crashes === 1 ? 'once' : `${crashes} times`} lately`]),
     ...(sandboxed ? [] : ['not sandboxed: it can do what you can']),
+    ...(follows.length === 0 ? [] : [`follows ${follows.join(', ')}`]),
+    ...leftOut.map(({ kind, key, message }) => `left out: ${kind}${key === '' ? '' : ` ${key}`}: ${message}`),
   ];
 }
 

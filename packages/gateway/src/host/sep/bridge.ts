@@ -1,7 +1,7 @@
 // An extension as a plugin: what its process has registered is registered with the api that plugins have, and each handler is a
 // request to the process. Rights, deadlines, order, traces and counts are those of plugins; nothing here is an exception.
 import type { RegisterApi, RuntimeApi } from '@tenon/plugin-sdk';
-import { type HookName, hookRow, isHookName, type JsonObject, visible } from '@tenon/protocol';
+import { type ExtensionLogLine, type HookName, hookRow, isHookName, type JsonObject, visible } from '@tenon/protocol';
 import {
   type ExtensionManifest,
   hookTimeoutOf,
@@ -56,7 +56,13 @@ export interface Bridge extends Server {
   moduleOf(introduced: Introduced, granted: ReadonlySet<string>, ended: () => void): object;
   /** The context of an event. */
   told(place: DispatchPlace): DispatchContext;
+  /** Of what was registered last: events that are told of, and what nothing was made of. */
+  readonly follows: readonly string[];
+  readonly leftOut: readonly Omitted[];
 }
+
+/** Shown to people, so the kind is whatever it calls it. */
+type Omitted = Readonly<Record<'kind' | 'key' | 'message', string>>;
 
 export interface BridgeDeps {
   readonly name: string;
@@ -78,6 +84,8 @@ export interface BridgeDeps {
   readonly people: People | undefined;
   /** What it said was not taken. */
   readonly dropped: ProviderDeps['dropped'];
+  /** It wants something kept in its log. */
+  readonly said: (level: LogLevel, message: string) => void;
   /** What a process has registered beside what it said at first. */
   readonly registered: (generation: number, more: Pick<Introduced, 'registrations' | 'leftOut'>) => void;
 }
@@ -85,13 +93,22 @@ export interface BridgeDeps {
 /** Of calls under way, by their ids. */
 const MAX_UPDATED = limits.toExtensionInFlight.value;
 const MAX_REPLY_CHARS = 65_536;
+const MAX_OMITTED = 128;
+type LogLevel = ExtensionLogLine['level'];
 
 export function createBridge(deps: BridgeDeps): Bridge {
-  const { name: extension, manifest, log, request, event: tell, registered, holds, publish, people, dropped } = deps;
+  const { name: extension, manifest, log, request, event: tell, registered, holds, publish, people, dropped, said } = deps;
   const updates = new Map<string, (text: string) => void>();
   const dispatches = createDispatches(deps.generation);
   const providers = createProviders({ dispatches, request, dropped });
   let loaded: RuntimeApi | undefined;
+  let follows: readonly string[] = [];
+  let omitted: Omitted[] = [];
+
+  function leaveOut(kind: string, key: string, message: string): void {
+    if (omitted.length < MAX_OMITTED) omitted.push({ kind, key, message });
+    log.warn({ plugin: extension, kind, key, reason: message }, 'a registration was left out');
+  }
 
   function registerTool(api: RegisterApi, { name, description, parameters, deferred }: Item<'tools'>, facts: object): void {
     api.registerTool({
@@ -174,8 +191,8 @@ export function createBridge(deps: BridgeDeps): Bridge {
     if (isFurtherHookName(sepName)) return registerFurtherHook(api, sepName);
     if (!isSepHookName(sepName) || name === undefined || !isBridged(name)) {
       // By a name that there is not, so that the refusal stands with the other registrations.
-      if (!isHookName(sepName)) api.on(sepName as HookName, () => undefined);
-      return log.warn({ plugin: extension, hook: sepName }, 'an extension wants a hook that extensions cannot take part in here');
+      if (!isHookName(sepName)) return void api.on(sepName as HookName, () => undefined);
+      return leaveOut('hooks', sepName, 'extensions cannot take part in this hook here');
     }
     const timeoutMs = hookTimeoutOf(manifest(), hooks[sepName].timeoutMs);
     api.on(
@@ -225,7 +242,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
       const { group, beyond } = rows[kind] ?? {};
       if (!beyond || group === undefined || items.length === 0 || groups[group].grants.length > 0) return true;
       if (isOn(group, manifest(), (grant) => granted.has(grant))) return true;
-      log.warn({ plugin: extension, kind, reason: texts.disabled(group) }, 'registrations were left out');
+      leaveOut(kind, '', texts.disabled(group));
       return false;
     });
     return Object.fromEntries(kept) as Registrations;
@@ -253,12 +270,16 @@ export function createBridge(deps: BridgeDeps): Bridge {
         },
       });
     }
-    const unknown = followed.filter((each) => !isBridgedEvent(each) && !isSaidEvent(each) && each !== 'bus/event');
-    if (unknown.length > 0)
-      log.info({ plugin: extension, events: unknown }, 'an extension follows events that this gateway never tells of');
+    const isTold = (each: string) => isBridgedEvent(each) || isSaidEvent(each) || each === 'bus/event';
+    follows = followed.filter(isTold);
+    for (const each of subscriptions) {
+      if (!followed.includes(each)) leaveOut('subscriptions', each, 'its manifest does not name this event in capabilities.events');
+      else if (!isTold(each)) leaveOut('subscriptions', each, 'this gateway never tells of this event');
+    }
   }
 
   function moduleOf({ registrations: all, leftOut }: Introduced, granted: ReadonlySet<string>, ended: () => void): object {
+    omitted = [];
     const registrations = allowed(all, granted);
     const seams = { extension, ask };
     return {
@@ -268,11 +289,9 @@ export function createBridge(deps: BridgeDeps): Bridge {
         loaded = api;
         api.lifecycle.signal.addEventListener('abort', ended, { once: true });
         const { tools = [], commands = [], hooks: said = [], subscriptions = [], providers: served = [] } = registrations;
-        for (const { kind, key, message } of leftOut)
-          log.warn({ plugin: extension, kind, key, reason: message }, 'a registration was left out');
-        const unused = Object.entries(registrations).flatMap(([kind, items]) => (TAKEN.has(kind) || items.length === 0 ? [] : [kind]));
-        if (unused.length > 0)
-          log.info({ plugin: extension, kinds: unused }, 'an extension registers kinds that this gateway does not take');
+        for (const { kind, key, message } of leftOut) leaveOut(kind, key, message);
+        for (const [kind, items] of Object.entries(registrations))
+          if (!TAKEN.has(kind) && items.length > 0) leaveOut(kind, '', 'this gateway makes nothing of this kind');
         const own = new Set(tools.map(({ name }) => agentTool(extension, name)));
         for (const each of tools) registerTool(api, each, toolFacts(registrations, each.name));
         for (const each of commands) registerCommand(api, each);
@@ -292,6 +311,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
       if (text !== undefined) updates.get(callId)?.(visible(text));
     },
     log({ level, message, fields }) {
+      said(level, fields === undefined ? message : `${message} ${JSON.stringify(fields)}`);
       loaded?.logger[level === 'trace' ? 'debug' : level](message, fields as JsonObject | undefined);
     },
     'registry/update'(params, { generation }) {
@@ -305,7 +325,17 @@ export function createBridge(deps: BridgeDeps): Bridge {
     ...providers.served,
   };
 
-  return { moduleOf, told: dispatches.told, ...createServer({ served, dispatches, manifest, holds, api: () => loaded }) };
+  return {
+    moduleOf,
+    told: dispatches.told,
+    get follows() {
+      return follows;
+    },
+    get leftOut() {
+      return omitted;
+    },
+    ...createServer({ served, dispatches, manifest, holds, api: () => loaded }),
+  };
 }
 
 /** Kinds of registrations that are made something of here. */

@@ -1,5 +1,6 @@
 // What the host of plugins knows of an extension: a plugin whose code runs in a process of its own.
 import type { ExtensionState } from '@tenon/protocol';
+import type { LogPage } from './log-ring.ts';
 
 /** The files and rights that the operator has accepted. */
 export interface Accepted {
@@ -12,10 +13,16 @@ export interface ProcessInfo {
   /** In words, where it is not ready. */
   readonly reason?: string;
   readonly pid?: number;
+  /** While it is `restarting`. */
+  readonly restartAt?: number;
   /** Of those that count. */
   readonly crashes: number;
   /** What its own processes can reach is not limited. */
   readonly sandboxed: boolean;
+  /** Events, by their names in the protocol. */
+  readonly follows?: readonly string[];
+  /** What it registers and nothing was made of. */
+  readonly leftOut?: readonly { readonly kind: string; readonly key: string; readonly message: string }[];
 }
 
 export interface ExtensionRun {
@@ -29,6 +36,8 @@ export interface ExtensionRun {
   /** Whether a process is at work. */
   readonly isReady: boolean;
   readonly info: ProcessInfo;
+  /** The last `limit` lines of its log after this one. */
+  logs(after: number, limit: number): LogPage;
   /** Resolves when nothing of it is running. */
   stop(): Promise<void>;
 }

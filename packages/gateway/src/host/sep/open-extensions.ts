@@ -24,6 +24,7 @@ import { installedFolder, readExtensionLock } from './extension-lock.ts';
 import type { Accepted, ExtensionRun } from './extension-run.ts';
 import { findEverywhere, trustedWorkspaces } from './find-everywhere.ts';
 import type { FoundExtension, NamedFolder } from './find-extensions.ts';
+import { createLogRing } from './log-ring.ts';
 import { createOrphanGuard } from './orphan-guard.ts';
 import type { Params, Peer } from './peer.ts';
 import type { People } from './people.ts';
@@ -187,8 +188,10 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
   /** The registrations that the host has, and who of those that were given out is the last. */
   let registered: string | undefined;
   let owner: object | undefined;
+  const ring = createLogRing({ clock });
   const stderr = createStderrRing({
     clock,
+    ring,
     log: (line) => log.info({ plugin: name, stderr: line }, 'an extension wrote to its standard error'),
   });
   const manifestOf = () => (source?.extension ?? found).manifest;
@@ -206,6 +209,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     publish: (topic, payload) => deps.publish(name, topic, payload),
     people: deps.people,
     dropped: (kind) => metrics.count('tenon_extension_faults_total', { plugin: name, kind }),
+    said: (level, message) => ring.add('log', level, message),
     registered(generation, more) {
       const { current } = supervisor;
       if (current?.number !== generation) return;
@@ -237,8 +241,15 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
       log.debug({ plugin: name, fault, detail }, 'an extension said something that was not taken');
     },
     changed(state, reason, generation) {
-      if (state === 'ready' || state === 'starting' || state === 'stopped') log.info({ plugin: name, state }, 'an extension has changed');
+      const isFine = state === 'ready' || state === 'starting' || state === 'stopped';
+      if (isFine) log.info({ plugin: name, state }, 'an extension has changed');
       else log.warn({ plugin: name, state, reason }, 'an extension is not at work');
+      const pid = generation?.process.pid;
+      ring.add(
+        'gateway',
+        isFine ? 'info' : 'warn',
+        `${state}${reason === undefined ? '' : `: ${reason}`}${pid === undefined ? '' : `, process ${pid}`}`,
+      );
       // What a process shows goes with it.
       if (state !== 'starting') deps.people?.gone(name, generation?.number);
       if (generation && registered !== undefined) tellOfRestart(generation.peer);
@@ -339,15 +350,21 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
       return supervisor.current !== undefined;
     },
     get info() {
-      const { state, reason, current, crashes } = supervisor;
+      const { state, reason, current, crashes, restartInMs } = supervisor;
+      const { follows, leftOut } = bridge;
       return {
         state,
         ...(reason === undefined ? {} : { reason }),
         ...(current?.process.pid === undefined ? {} : { pid: current.process.pid }),
+        ...(restartInMs === undefined ? {} : { restartAt: Math.round(clock.now() + restartInMs) }),
         crashes: crashes.length,
+        // Of one that is not loaded, nothing was made.
+        ...(registered === undefined || follows.length === 0 ? {} : { follows }),
+        ...(registered === undefined || leftOut.length === 0 ? {} : { leftOut }),
         sandboxed: false,
       };
     },
+    logs: (after, limit) => ring.page(after, limit),
     stop,
   };
 }

@@ -5,6 +5,7 @@ import { visible } from '@tenon/protocol';
 import { limits } from '@tenon/protocol/sep/wire';
 import type { Clock } from '../../kernel/clock.ts';
 import { createWindow } from '../../kernel/window.ts';
+import { createLogRing, type LogRing } from './log-ring.ts';
 
 export interface StderrRing {
   follow(stderr: Readable): void;
@@ -19,31 +20,24 @@ export interface StderrRing {
 interface Options {
   readonly clock: Clock;
   log(line: string): void;
-  readonly maxBytes?: number;
+  /** Where it is kept; a ring of its own without one. */
+  readonly ring?: LogRing;
 }
 
 const MAX_LINE = 4_096;
 const WINDOW_MS = 1_000;
 
-export function createStderrRing({ clock, log, maxBytes = limits.stderrRingBytes.value }: Options): StderrRing {
-  const kept: string[] = [];
+export function createStderrRing({ clock, log, ring = createLogRing({ clock }) }: Options): StderrRing {
   const window = createWindow({ limit: limits.logsPerSecond.value, windowMs: WINDOW_MS, clock });
-  let size = 0;
-  let dropped = 0;
+  let cut = 0;
   let unlogged = 0;
 
   function add(line: string): void {
-    const text = visible(line.replace(/\r$/, ''));
-    kept.push(text);
-    size += text.length;
-    while (size > maxBytes || kept.length > maxBytes / 32) {
-      const oldest = kept.shift()!;
-      size -= oldest.length;
-      dropped += oldest.length;
-    }
+    const text = line.replace(/\r$/, '');
+    ring.add('stderr', 'info', text);
     if (window.waitMs('') > 0) return void unlogged++;
     window.hit('');
-    log(text);
+    log(visible(text));
   }
 
   return {
@@ -57,7 +51,7 @@ export function createStderrRing({ clock, log, maxBytes = limits.stderrRingBytes
         // A line without an end is cut where it is long enough to be one.
         if (rest.length <= MAX_LINE) return;
         add(rest.slice(0, MAX_LINE));
-        dropped += rest.length - MAX_LINE;
+        cut += rest.length - MAX_LINE;
         rest = '';
       });
       stderr.once('end', () => {
@@ -66,9 +60,9 @@ export function createStderrRing({ clock, log, maxBytes = limits.stderrRingBytes
       });
       stderr.on('error', () => {});
     },
-    lines: () => kept,
+    lines: () => ring.lines.filter(({ from }) => from === 'stderr').map(({ text }) => text),
     get dropped() {
-      return dropped;
+      return ring.dropped + cut;
     },
     get unlogged() {
       return unlogged;

@@ -45,6 +45,8 @@ export interface Supervisor<Introduced, Source> {
   /** In words, where it is not ready. */
   readonly reason: string | undefined;
   readonly current: Generation<Introduced> | undefined;
+  /** When it is started again, in milliseconds from now; undefined where it is not. */
+  readonly restartInMs: number | undefined;
   /** Of those that count, the latest last. */
   readonly crashes: readonly Crash[];
   /** Resolves when it is ready or has failed the first time; never rejects. */
@@ -84,6 +86,7 @@ export function createSupervisor<Introduced, Source>(options: SupervisorOptions<
   let restarts = 0;
   let source: Source | undefined;
   let restart: Timer | undefined;
+  let restartAt = 0;
   /** Grows when somebody decides anew what is to happen: what was under way for an older wish gives up. */
   let wish = 0;
   const running = new Set<Running>();
@@ -198,8 +201,10 @@ export function createSupervisor<Introduced, Source>(options: SupervisorOptions<
     }
     const delayMs = restartDelaysMs[restarts++];
     if (delayMs === undefined) return enter('failed', `it crashed again after ${restartDelaysMs.length} restarts, at last because ${why}`);
+    const waitMs = Math.round(delayMs * (1 + JITTER * options.random()));
+    restartAt = now + waitMs;
+    restart = clock.after(waitMs, () => void bring(from));
     enter('restarting', why);
-    restart = clock.after(Math.round(delayMs * (1 + JITTER * options.random())), () => void bring(from));
   }
 
   /** A process that says nothing for a while is asked whether it is there. */
@@ -260,6 +265,9 @@ export function createSupervisor<Introduced, Source>(options: SupervisorOptions<
     },
     get current() {
       return current;
+    },
+    get restartInMs() {
+      return state === 'restarting' && restartAt > clock.monotonic() ? restartAt - clock.monotonic() : undefined;
     },
     get crashes() {
       return crashes;

@@ -9,6 +9,9 @@ import { faultpoint } from '../../kernel/fault.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
 import type { Committed, Handlers, RequestContext } from '../handler.ts';
 
+/** Where nobody says how many. */
+const LOG_LINES = 200;
+
 export const pluginHandlers = {
   'plugins.list': (_, { plugins }) => {
     const host = plugins();
@@ -27,6 +30,13 @@ export const pluginHandlers = {
     const host = plugins();
     if (!host.get(id)) throw unknownPlugin(id, host);
     return host.changes(id);
+  },
+
+  'plugins.logs': ({ id, after = 0, limit = LOG_LINES }, { plugins }) => {
+    const host = plugins();
+    if (!host.get(id)) throw unknownPlugin(id, host);
+    const { lines, cursor, dropped } = host.logs(id, after, limit);
+    return { lines: [...lines], cursor, dropped };
   },
 
   'plugins.enable': ({ id, grants, treeHash }, context) =>
