@@ -3,7 +3,7 @@
 import { explain, type HookEvent, type JsonObject, matches } from '@tenon/protocol';
 import { factsOf, judgeByPolicies, type Judgement, policiesFor, type PolicyApproval } from './tool-policies.ts';
 import { type CallFacts, type Tool, ToolError, type ToolPlace } from './tools/tool.ts';
-import { hookContextOf, Parked, type Turn } from './turn-context.ts';
+import { callContextOf, type Caller, Parked } from './turn-context.ts';
 
 export interface Passed {
   readonly args: JsonObject;
@@ -14,9 +14,11 @@ export interface NotPassed {
   /** For the model. */
   readonly refused: string;
   readonly outcome?: 'blocked';
+  /** Who said no. */
+  readonly plugin?: string;
 }
 
-export async function passGates(turn: Turn, tool: Tool, callId: string, args: JsonObject): Promise<Passed | NotPassed> {
+export async function passGates(turn: Caller, tool: Tool, callId: string, args: JsonObject): Promise<Passed | NotPassed> {
   const { control, deps } = turn;
   const place = placeOf(turn, callId);
   const judged = await judge(turn, tool, place, args);
@@ -29,7 +31,7 @@ export async function passGates(turn: Turn, tool: Tool, callId: string, args: Js
   const gate = await deps.hooks.run(
     'before_tool_call',
     {
-      ...hookContextOf(turn),
+      ...callContextOf(turn),
       toolName: tool.name,
       toolCallId: callId,
       params: judged.args,
@@ -42,7 +44,7 @@ export async function passGates(turn: Turn, tool: Tool, callId: string, args: Js
     { signal: control.waits },
   );
   if (control.isParked()) throw new Parked();
-  if (gate.kind === 'refused') return { refused: `Blocked by ${gate.plugin}: ${gate.reason}`, outcome: 'blocked' };
+  if (gate.kind === 'refused') return { refused: `Blocked by ${gate.plugin}: ${gate.reason}`, outcome: 'blocked', plugin: gate.plugin };
   const { params, approval } = gate.event;
   if (params === judged.args) return { args: params, approval };
   const fault = faultOf(tool, params);
@@ -53,7 +55,7 @@ export async function passGates(turn: Turn, tool: Tool, callId: string, args: Js
 }
 
 /** A call that runs has come to other arguments, such as where a page leads. Contract: throws ToolError when it must not go on. */
-export async function passAgain(turn: Turn, tool: Tool, callId: string, args: JsonObject): Promise<void> {
+export async function passAgain(turn: Caller, tool: Tool, callId: string, args: JsonObject): Promise<void> {
   const passed = await passGates(turn, tool, callId, args).catch((error: unknown) => {
     throw error instanceof Parked ? new ToolError('STOPPED', 'The gateway stops before this is done; try again') : error;
   });
@@ -74,7 +76,7 @@ export function faultOf(tool: Tool, args: JsonObject): string | undefined {
   return `The arguments do not fit the tool "${tool.name}": ${explain(tool.parameters, args, 'arguments') ?? 'see its parameters'}`;
 }
 
-function judge(turn: Turn, tool: Tool, place: ToolPlace, args: JsonObject, approval?: PolicyApproval): Judgement | Promise<Judgement> {
+function judge(turn: Caller, tool: Tool, place: ToolPlace, args: JsonObject, approval?: PolicyApproval): Judgement | Promise<Judgement> {
   const { plugins, reportConflict } = turn.deps;
   const guard = plugins?.missingGuard('tool_policy');
   if (guard) return { kind: 'denied', plugin: guard.plugin, reason: guard.reason };
@@ -82,11 +84,11 @@ function judge(turn: Turn, tool: Tool, place: ToolPlace, args: JsonObject, appro
   return judgeByPolicies({ tool, args, place, signal: turn.control.waits, approval, reportConflict }, plugins);
 }
 
-function refusalOf(judged: Exclude<Judgement, { kind: 'passed' }>, { control }: Turn): NotPassed {
+function refusalOf(judged: Exclude<Judgement, { kind: 'passed' }>, { control }: Caller): NotPassed {
   if (judged.kind === 'aborted') return { refused: `Not run: ${control.reason}` };
-  return { refused: `Blocked by ${judged.plugin}: ${judged.reason}`, outcome: 'blocked' };
+  return { refused: `Blocked by ${judged.plugin}: ${judged.reason}`, outcome: 'blocked', plugin: judged.plugin };
 }
 
-function placeOf({ session, agent, run, workspace }: Turn, callId: string): ToolPlace {
+function placeOf({ session, agent, run, workspace }: Caller, callId: string): ToolPlace {
   return { sessionKey: session.key, agentId: agent.id, runId: run.runId, callId, workspace };
 }

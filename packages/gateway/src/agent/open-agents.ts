@@ -38,6 +38,7 @@ import { askPerson } from './plugin-questions.ts';
 import { tellJobs } from './schedule-hooks.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 import { receiveMessage } from './receive-message.ts';
+import { createPrograms } from './run-program.ts';
 import { createTurnQueue, type TurnQueue } from './queue.ts';
 import { attachmentTool } from './tools/attachment-tool.ts';
 import type { ExecPolicy } from './tools/exec-policy.ts';
@@ -46,7 +47,7 @@ import type { Tool } from './tools/tool.ts';
 import { openTools, type Tools } from './tools/tools.ts';
 import { createTranscripts, type Transcripts } from './transcripts.ts';
 import { runTurn } from './turn.ts';
-import type { TurnDeps } from './turn-context.ts';
+import type { Turn, TurnDeps } from './turn-context.ts';
 import { createTurnSchedules } from './turn-schedules.ts';
 import { createUiRelay, type UiRelay, type UiRelayDeps } from './ui-relay.ts';
 import { createWake, type Wake } from './wake.ts';
@@ -114,6 +115,7 @@ export interface AgentParts {
     | 'reservedModels'
     | 'continueAgent'
     | 'askPerson'
+    | 'runProgram'
     | 'schedules'
     | 'workspaceOf'
     | 'receive'
@@ -257,7 +259,9 @@ export function openAgents(options: AgentOptions): AgentParts {
       approvalMs: settings['approvals.expireMs'],
     },
     publish,
+    live: new Map<string, Turn>(),
   } satisfies TurnDeps;
+  const programs = createPrograms(turnDeps);
   const ui = createUiRelay({
     ...{ store, clock, log, metrics, ...options.people },
     channels: () => plugins?.questions,
@@ -341,6 +345,7 @@ export function openAgents(options: AgentOptions): AgentParts {
         return agent && agents.openWorkspace(agent);
       },
       askPerson: (question, signal) => askPerson(question, signal, { store, clock, approvals, maxWaitMs: settings['approvals.expireMs'] }),
+      runProgram: programs.run,
       schedules: createTurnSchedules({ store, clock }),
       continueAgent: (request) => continueAgent(request, { store, clock, log, turns, nameOf: (id) => plugins?.get(id)?.name ?? id }),
     },

@@ -4,7 +4,7 @@ import type { Approval, JsonObject } from '@tenon/protocol';
 import { faultpoint } from '../kernel/fault.ts';
 import { digestOf, judge, type Verdict } from './policy.ts';
 import { type PreparedCall, type Tool, ToolError, type ToolPlace } from './tools/tool.ts';
-import { hookContextOf, Parked, type Turn } from './turn-context.ts';
+import { callContextOf, type Caller, Parked } from './turn-context.ts';
 
 export interface Wanted {
   readonly tool: Tool;
@@ -12,6 +12,8 @@ export interface Wanted {
   readonly args: JsonObject;
   /** A plugin wants the operator to be asked. */
   readonly asked?: PluginQuestion | undefined;
+  /** The plugin that makes the call, where it is not the agent. */
+  readonly from?: string | undefined;
 }
 
 interface PluginQuestion {
@@ -28,13 +30,15 @@ export interface Refused {
   readonly refused: string;
   /** Who refused, where it was not the tool itself. */
   readonly outcome?: 'denied' | 'blocked';
+  /** What said no: the settings of the operator, a person, or that nobody answered in time. */
+  readonly by?: 'policy' | 'person' | 'nobody';
 }
 
 /** What an approval shows must fit an answer of `approvals.list` many times over. */
 const MAX_SHOWN_BYTES = 131_072;
 const PLUGIN_TIMEOUT_MS = 120_000;
 
-export async function permit(turn: Turn, { tool, callId, args, asked }: Wanted): Promise<PreparedCall | Refused> {
+export async function permit(turn: Caller, { tool, callId, args, asked, from }: Wanted): Promise<PreparedCall | Refused> {
   const prepared = await prepare(turn, tool, callId, args);
   if ('refused' in prepared) return prepared;
   const { deps, control } = turn;
@@ -42,7 +46,7 @@ export async function permit(turn: Turn, { tool, callId, args, asked }: Wanted):
   const { session } = await deps.store.read('sessions.get', { key: turn.session.key });
   const mode = session.permissions ?? turn.agent.permissions;
   const said = judge(prepared, mode, await deps.execPolicy());
-  if (said.verdict === 'deny') return { refused: `Refused: ${said.reason}`, outcome: 'blocked' };
+  if (said.verdict === 'deny') return { refused: `Refused: ${said.reason}`, outcome: 'blocked', by: 'policy' };
   const digest = digestOf(tool.name, prepared);
   if (mode === 'bypass' && prepared.risk !== 'read') {
     const details = { tool: tool.name, subject: prepared.subject, digest, runId: turn.run.runId };
@@ -57,7 +61,7 @@ export async function permit(turn: Turn, { tool, callId, args, asked }: Wanted):
   if (said.verdict === 'allow' && !asked) return prepared;
   if (!asked && (await deps.approvals.isAlwaysAllowed({ agentId: turn.agent.id, toolName: tool.name, digest }))) return prepared;
 
-  const question = questionOf(turn, { tool, callId, args, asked }, prepared, said, digest);
+  const question = questionOf(turn, { tool, callId, args, asked, from }, prepared, said, digest);
   if (Buffer.byteLength(JSON.stringify(question)) > MAX_SHOWN_BYTES)
     return { refused: `This call is too large to be shown for approval (over ${MAX_SHOWN_BYTES} bytes); do it in smaller parts` };
   turn.voice.phase('waiting', question.title);
@@ -70,18 +74,19 @@ export async function permit(turn: Turn, { tool, callId, args, asked }: Wanted):
       if (control.isParked()) throw new Parked();
       return { refused: `Not run: ${control.reason}` };
     case 'expired':
-      return { refused: 'Nobody answered in time, so the operator has not allowed this call', outcome: 'denied' };
+      return { refused: 'Nobody answered in time, so the operator has not allowed this call', outcome: 'denied', by: 'nobody' };
     case 'voided':
-      return { refused: 'The question to the operator was withdrawn, so this call is not allowed', outcome: 'denied' };
+      return { refused: 'The question to the operator was withdrawn, so this call is not allowed', outcome: 'denied', by: 'person' };
     case 'denied':
       return {
         refused: 'The operator denied this call. Do not try to do the same in another way; ask what to do instead.',
         outcome: 'denied',
+        by: 'person',
       };
   }
 }
 
-async function prepare(turn: Turn, tool: Tool, callId: string, args: JsonObject): Promise<PreparedCall | Refused> {
+async function prepare(turn: Caller, tool: Tool, callId: string, args: JsonObject): Promise<PreparedCall | Refused> {
   const place: ToolPlace = {
     sessionKey: turn.session.key,
     agentId: turn.agent.id,
@@ -99,11 +104,11 @@ async function prepare(turn: Turn, tool: Tool, callId: string, args: JsonObject)
   }
 }
 
-async function execEnv(turn: Turn): Promise<{ env?: Record<string, string> }> {
+async function execEnv(turn: Caller): Promise<{ env?: Record<string, string> }> {
   const { hooks, sandbox } = turn.deps;
   if (!hooks.has('resolve_exec_env')) return {};
   const host = (await sandbox()).kind === 'none' ? 'gateway' : 'sandbox';
-  const resolved = await hooks.run('resolve_exec_env', { ...hookContextOf(turn), toolName: 'exec', host, env: {} });
+  const resolved = await hooks.run('resolve_exec_env', { ...callContextOf(turn), toolName: 'exec', host, env: {} });
   return { env: resolved.event.env };
 }
 
@@ -113,7 +118,7 @@ function pluginDecisions({ allowedDecisions = ['allow-once', 'deny'] }: PluginQu
   return offered.includes('deny') ? offered : [...offered, 'deny'];
 }
 
-function questionOf(turn: Turn, { tool, callId, asked }: Wanted, prepared: PreparedCall, said: Verdict, digest: string) {
+function questionOf(turn: Caller, { tool, callId, asked, from }: Wanted, prepared: PreparedCall, said: Verdict, digest: string) {
   const { deps, run, session, agent, principal } = turn;
   const at = deps.clock.now();
   const { exec } = prepared;
@@ -123,9 +128,12 @@ function questionOf(turn: Turn, { tool, callId, asked }: Wanted, prepared: Prepa
     callId,
     agentId: agent.id,
     toolName: tool.name,
-    ...(asked ? { pluginId: asked.plugin } : {}),
+    ...(asked ? { pluginId: asked.plugin } : from === undefined ? {} : { pluginId: from }),
     title: (asked?.title ?? prepared.question).slice(0, 512),
-    reason: (asked ? `${asked.plugin}: ${asked.description}` : said.reason).slice(0, 512),
+    reason: (asked ? `${asked.plugin}: ${asked.description}` : from === undefined ? said.reason : `${from} wants it. ${said.reason}`).slice(
+      0,
+      512,
+    ),
     risk: prepared.risk,
     ...(exec ? { argv: [...exec.argv], cwd: exec.cwd, env: { ...exec.env } } : {}),
     args: prepared.exact,

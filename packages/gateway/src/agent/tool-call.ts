@@ -13,13 +13,13 @@ import { missingGrant } from '../host/missing-grant.ts';
 import { faultpoint } from '../kernel/fault.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import type { OpenCall } from '../store/calls.ts';
-import { faultOf, passAgain, passGates } from './judge-call.ts';
-import { permit } from './permit.ts';
+import { faultOf, type NotPassed, passAgain, passGates } from './judge-call.ts';
+import { permit, type Refused } from './permit.ts';
 import { callsOf } from './prompt.ts';
 import type { Prompt } from './prompt-hooks.ts';
 import { throughMiddleware } from './tool-results.ts';
 import { type PreparedCall, type Tool, ToolError, type ToolIo, type ToolOutput } from './tools/tool.ts';
-import { extendPath, hookContextOf, Parked, type Turn } from './turn-context.ts';
+import { type Caller, extendPath, hookContextOf, Parked, type Turn } from './turn-context.ts';
 
 /** What the model is told of a call. */
 interface CallResult {
@@ -97,25 +97,35 @@ async function admit(turn: Turn, prompt: Prompt, call: OpenCall, asked: readonly
   const fault = faultOf(tool, call.args);
   if (fault) return refusal(fault);
 
-  const passed = await passGates(turn, tool, call.callId, call.args);
-  if ('refused' in passed) return refusal(passed.refused, passed.outcome && { outcome: passed.outcome });
+  const admitted = await admitCall(turn, { tool, callId: call.callId, args: call.args });
+  if ('refused' in admitted) return refusal(admitted.refused, admitted.outcome && { outcome: admitted.outcome });
+  return { tool, ...admitted };
+}
+
+export type Admitted = { readonly args: JsonObject; readonly prepared: PreparedCall };
+
+/** Plugins, arguments again, and permission: every call of a tool goes this way, whoever makes it. */
+export async function admitCall(
+  turn: Caller,
+  { tool, callId, args: given, from }: { tool: Tool; callId: string; args: JsonObject; from?: string },
+): Promise<Admitted | (Refused & Pick<NotPassed, 'plugin'>)> {
+  const passed = await passGates(turn, tool, callId, given);
+  if ('refused' in passed) return passed;
   const { args, approval } = passed;
 
   // Not asked is not allowed: a plugin that may not ask cannot say yes by that.
   if (approval && mayNotAsk(turn, approval.plugin))
-    return refusal(
-      `Blocked by ${approval.plugin}: it wants the operator to be asked, and ${missingGrant(approval.plugin, grantedFields.requireApproval.grant)}`,
-      {
-        outcome: 'blocked',
-      },
-    );
+    return {
+      refused: `Blocked by ${approval.plugin}: it wants the operator to be asked, and ${missingGrant(approval.plugin, grantedFields.requireApproval.grant)}`,
+      outcome: 'blocked',
+      plugin: approval.plugin,
+    };
 
-  const permitted = await permit(turn, { tool, callId: call.callId, args, asked: approval });
-  if ('refused' in permitted) return refusal(permitted.refused, permitted.outcome && { outcome: permitted.outcome });
-  return { tool, args, prepared: permitted };
+  const permitted = await permit(turn, { tool, callId, args, asked: approval, from });
+  return 'refused' in permitted ? permitted : { args, prepared: permitted };
 }
 
-function mayNotAsk({ deps: { plugins } }: Turn, plugin: string): boolean {
+function mayNotAsk({ deps: { plugins } }: Caller, plugin: string): boolean {
   return plugins?.get(plugin) !== undefined && !plugins.holds(plugin, grantedFields.requireApproval.grant);
 }
 

@@ -47,6 +47,8 @@ export interface TurnDeps {
   readonly bounds: TurnBounds;
   /** To everybody who watches; nothing of it is kept. */
   readonly publish: (said: RunStream) => void;
+  /** Those that are at work, by their runs; without it, nobody looks for them. */
+  readonly live?: Map<string, Turn>;
 }
 
 export interface TurnBounds {
@@ -111,14 +113,31 @@ export interface Turn {
   costUsd: number;
 }
 
+/** Whoever makes a call of a tool: a turn, or somebody outside of every turn, whose run is none. */
+export type Caller = Pick<Turn, 'deps' | 'control' | 'voice' | 'principal' | 'session' | 'agent' | 'workspace'> & {
+  readonly run: Pick<Turn['run'], 'runId'> & Partial<Pick<Turn['run'], 'trigger'>>;
+};
+
+/** The run of a call that is made outside of every turn. */
+export const NO_RUN = '';
+
+/** What hooks are told of where a call is made. */
+export function callContextOf({ run, session, agent, workspace }: Caller) {
+  return {
+    sessionKey: session.key,
+    sessionId: session.sessionId,
+    agentId: agent.id,
+    workspaceDir: workspace,
+    ...(run.runId === NO_RUN ? {} : { runId: run.runId }),
+    ...(run.trigger === undefined ? {} : { trigger: run.trigger }),
+  };
+}
+
 /** What hooks are told of where they are. */
 export function hookContextOf(turn: Turn, model?: Model) {
   return {
+    ...callContextOf(turn),
     runId: turn.run.runId,
-    sessionKey: turn.session.key,
-    sessionId: turn.session.sessionId,
-    agentId: turn.agent.id,
-    workspaceDir: turn.workspace,
     trigger: turn.run.trigger,
     ...(model ? { modelProviderId: model.info.provider, modelId: model.info.id } : {}),
   };

@@ -41,10 +41,13 @@ export async function runTurn(lead: OpenRun, others: readonly OpenRun[], deps: T
   let end: RunEnd;
   try {
     turn = await openTurn(lead, deps, control, voice);
+    deps.live?.set(turn.run.runId, turn);
     end = (await begin(turn, [lead, ...others])) ?? (await takeSteps(turn));
   } catch (error) {
     if (control.isParked() || error instanceof Parked) return;
     end = error instanceof Stopped ? { kind: 'aborted', reason: control.reason } : endOfFault(error, deps);
+  } finally {
+    deps.live?.delete(lead.run.runId);
   }
   faultpoint('turn.before-end');
   if ((await endRun(lead, end, deps, control)) === 'parked') return;

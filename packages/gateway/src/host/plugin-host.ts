@@ -26,6 +26,7 @@ import type { HookRunner } from './run-hook.ts';
 import type { ChannelPressDeps } from './press-in-channel.ts';
 import type { ReceiveDeps } from './receive-message.ts';
 import type { ChannelQuestions } from './send-question.ts';
+import type { RunProgram } from './plugin-programs.ts';
 import type { AskedPerson, PersonQuestion } from './plugin-questions.ts';
 import type { TurnSchedules } from './plugin-schedules.ts';
 import type { ServiceState } from './plugin-services.ts';
@@ -180,6 +181,8 @@ export interface PluginHostOptions {
   }) => Promise<{ readonly ok: true; readonly runId?: string } | Refused>;
   /** Asks the operator and waits, until the signal says that nobody waits any more. The host has looked at grant and input. */
   readonly askPerson: (question: PersonQuestion, signal: AbortSignal) => Promise<AskedPerson>;
+  /** Runs a program as the agent would. The host has looked at the grant. */
+  readonly runProgram?: RunProgram;
   /** The bytes of attachments. */
   readonly files: AttachmentFiles;
   /** The setting `attachments.roots`. */

@@ -20,13 +20,15 @@ export interface Program {
   kill(): void;
 }
 
+export type OutputName = 'stdout' | 'stderr';
+
 export interface ProgramOptions {
   readonly spawn: typeof spawn;
   readonly clock: Clock;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Both outputs in the order they arrive. While a promise that it returned is pending, nothing more is read. */
-  onOutput(chunk: Buffer): Promise<void> | void;
+  /** Both outputs in the order they arrive. While a promise that it returned is pending, nothing more is read of that one. */
+  onOutput(chunk: Buffer, from: OutputName): Promise<void> | void;
 }
 
 const GRACE_MS = 2_000;
@@ -48,7 +50,7 @@ export function startProgram(argv: readonly string[], options: ProgramOptions): 
   }
   const { pid } = child;
   const outputs = [child.stdout, child.stderr].filter((output) => output !== null) as Readable[];
-  for (const output of outputs) forward(output, options);
+  for (const output of outputs) forward(output, output === child.stderr ? 'stderr' : 'stdout', options);
 
   let stopping = false;
   let over = false;
@@ -93,9 +95,9 @@ export function startProgram(argv: readonly string[], options: ProgramOptions): 
   };
 }
 
-function forward(output: Readable, { onOutput }: ProgramOptions): void {
+function forward(output: Readable, name: OutputName, { onOutput }: ProgramOptions): void {
   output.on('data', (chunk: Buffer) => {
-    const taken = onOutput(chunk);
+    const taken = onOutput(chunk, name);
     if (!(taken instanceof Promise)) return;
     output.pause();
     void taken.then(() => output.resume());

@@ -16,6 +16,8 @@ export interface PluginQuestion {
   readonly title: string;
   readonly reason: string;
   readonly digest: string;
+  /** Of a tool that it uses by itself: exactly what would be done. */
+  readonly call?: Pick<Approval, 'callId' | 'toolName' | 'risk' | 'argv' | 'cwd' | 'env' | 'args'>;
   readonly allowed: Approval['allowed'];
   readonly expiresAt: number;
   readonly at: number;
@@ -27,7 +29,7 @@ const MAX_PENDING_IN_SESSION = 8;
 
 /** `always`: a rule of the operator answers it, and nobody is asked. */
 export function* askForPlugin(args: PluginQuestion, dialect: Dialect): Operation<{ approval: Approval } | { always: true }> {
-  const { key, pluginId, askId, agentId, title, reason, digest, allowed, expiresAt, at } = args;
+  const { key, pluginId, askId, agentId, title, reason, digest, call, allowed, expiresAt, at } = args;
   const { session_id: sessionId } = yield* requireSession(key, dialect);
   const principal = ruleNameOf({ pluginId });
   const known = idText(JSON.stringify([pluginId, sessionId, askId]));
@@ -41,7 +43,7 @@ export function* askForPlugin(args: PluginQuestion, dialect: Dialect): Operation
   if (rule && allowed.includes('allow-always')) return { always: true };
   yield* checkNumber(principal, key);
   if (earlier) yield* change(sql`delete from approvals where id = ${earlier.id as string}`);
-  const shown = { agentId, pluginId, title, reason, args: {}, allowed };
+  const shown = { agentId, pluginId, title, reason, args: {}, ...call, allowed };
   const row = yield* one(sql`
     insert into approvals (id, session_key, run_id, call_id, digest, principal, state, shown, created_at, expires_at)
     values (${randomId()}, ${key}, ${NO_RUN}, ${known}, ${digest}, ${principal}, 'pending', ${JSON.stringify(shown)}, ${at}, ${expiresAt})

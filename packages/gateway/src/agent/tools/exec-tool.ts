@@ -141,6 +141,7 @@ export function execTool(deps: ExecDeps): Tool {
             timeoutMs: limitMs,
             background,
             onUpdate: background ? () => {} : (text) => io.onUpdate(text),
+            onOutput: io.onOutput,
           });
           if (background) {
             return said(`Started ${job.id} in the background. See process {"action":"output","id":"${job.id}"}`, {

@@ -1,6 +1,6 @@
 // The programs that run now, and the background jobs of each session. Everything here ends with the gateway.
 import type { Clock } from '../../kernel/clock.ts';
-import { type Program, type ProgramEnd, startProgram } from '../../kernel/processes.ts';
+import { type OutputName, type Program, type ProgramEnd, startProgram } from '../../kernel/processes.ts';
 import type { Spawn } from '../../kernel/sandbox/sandbox.ts';
 import { createOutputSink, type OutputSink } from './output-sink.ts';
 import type { Spool } from './spool.ts';
@@ -24,6 +24,8 @@ export interface JobRequest {
   readonly timeoutMs: number | undefined;
   readonly background: boolean;
   onUpdate(text: string): void;
+  /** Everything that it says, as it comes. */
+  readonly onOutput?: ((chunk: Buffer, from: OutputName) => void) | undefined;
 }
 
 export interface Job {
@@ -72,7 +74,10 @@ export function createJobs({ spawn, clock, newId, spool }: { spawn: Spawn; clock
       clock,
       cwd: request.cwd,
       env: request.env,
-      onOutput: (chunk) => output.write(chunk),
+      onOutput(chunk, from) {
+        output.write(chunk);
+        request.onOutput?.(chunk, from);
+      },
     });
     const timer =
       request.timeoutMs === undefined

@@ -2,6 +2,7 @@
 // run all work on what it returned, so what was shown is what is done.
 import type { ImageBlock, JsonObject, Risk, TextBlock } from '@tenon/protocol';
 import type { TObject } from 'typebox';
+import type { OutputName } from '../../kernel/processes.ts';
 
 export interface Tool {
   readonly name: string;
@@ -76,6 +77,8 @@ export interface ToolIo {
   readonly signal: AbortSignal;
   /** Whoever judges calls is asked again, for arguments that the call has come to, such as where a page leads. Throws ToolError when it may not go on. */
   readonly judgeAgain?: (args: JsonObject) => Promise<void>;
+  /** Of a program: all of its output as it comes, for whoever wants more than what the model is told. */
+  readonly onOutput?: (chunk: Buffer, from: OutputName) => void;
   /** Output so far, for people who watch; only the last lines of it may be shown. */
   onUpdate(text: string): void;
 }

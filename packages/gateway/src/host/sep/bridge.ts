@@ -27,6 +27,7 @@ import {
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Store } from '../../store/store.ts';
+import type { RunProgram } from '../plugin-programs.ts';
 import { hooksFor, isBridgedEvent, isSaidEvent, payloadOf, saidPayload, streamsFor } from './bridge-events.ts';
 import { furtherHookInput, furtherHookResult, hookInput, hookResult, isBridged } from './bridge-hooks.ts';
 import { createProviders, type ProviderDeps } from './bridge-providers.ts';
@@ -37,6 +38,7 @@ import type { Params, RequestOptions } from './peer.ts';
 import type { People } from './people.ts';
 import { RpcError } from './rpc-error.ts';
 import { createServer, type Served, type Server } from './serve.ts';
+import { serveExec } from './serve-exec.ts';
 import { serveKv } from './serve-kv.ts';
 import { serveUi } from './serve-ui.ts';
 import { serveSession } from './serve-session.ts';
@@ -82,6 +84,8 @@ export interface BridgeDeps {
   readonly publish: (topic: string, payload: unknown) => void;
   /** Without them nobody is there. */
   readonly people: People | undefined;
+  /** Runs programs as the agent does; without it, nobody does. */
+  readonly runProgram: RunProgram | undefined;
   /** What it said was not taken. */
   readonly dropped: ProviderDeps['dropped'];
   /** It wants something kept in its log. */
@@ -322,6 +326,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
     ...serveKv({ ...deps, extension }),
     ...serveUi({ extension, dispatches, people }),
     ...serveSession({ ...deps, extension }),
+    ...serveExec({ ...deps, extension }),
     ...providers.served,
   };
 

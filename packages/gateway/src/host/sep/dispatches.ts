@@ -9,7 +9,10 @@ export interface DispatchPlace {
   readonly sessionKey?: string | undefined;
   readonly agentId?: string | undefined;
   readonly runId?: string | undefined;
+  /** The call of its tool that it is to make. */
   readonly callId?: string | undefined;
+  /** The call of whichever tool that a hook is about. */
+  readonly toolCallId?: string | undefined;
   /** A person has asked the extension for it, by a command. */
   readonly asked?: boolean | undefined;
   /** How the handler reads what the extension keeps in the session: what it has read is bound to what it answers. */
@@ -91,6 +94,6 @@ export function createDispatches(generation: () => number | undefined = () => un
 }
 
 /** These fields and no others: a context of a plugin has many. */
-function placed({ sessionKey, agentId, runId, callId, asked, state }: DispatchPlace): DispatchPlace {
-  return { sessionKey, agentId, runId, callId, asked, state };
+function placed({ sessionKey, agentId, runId, callId, toolCallId, asked, state }: DispatchPlace): DispatchPlace {
+  return { sessionKey, agentId, runId, callId, toolCallId, asked, state };
 }

@@ -27,6 +27,7 @@ import type { FoundExtension, NamedFolder } from './find-extensions.ts';
 import { createLogRing } from './log-ring.ts';
 import { createOrphanGuard } from './orphan-guard.ts';
 import type { Params, Peer } from './peer.ts';
+import type { RunProgram } from '../plugin-programs.ts';
 import type { People } from './people.ts';
 import { startProcess } from './process.ts';
 import { isOn } from './served-groups.ts';
@@ -64,6 +65,7 @@ export interface ExtensionDeps extends ExtensionOptions {
   readonly holds: (name: string, grant: string) => boolean;
   /** Something that is shown has changed. */
   readonly changed: () => void;
+  readonly runProgram?: RunProgram | undefined;
   /** Who watches the sessions; without them nobody does. */
   readonly people?: People | undefined;
 }
@@ -208,6 +210,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     holds: (grant) => deps.holds(name, grant),
     publish: (topic, payload) => deps.publish(name, topic, payload),
     people: deps.people,
+    runProgram: deps.runProgram,
     dropped: (kind) => metrics.count('tenon_extension_faults_total', { plugin: name, kind }),
     said: (level, message) => ring.add('log', level, message),
     registered(generation, more) {

@@ -5,7 +5,17 @@ import { groupNames, groups, methodNames, methodRow, type SepGroup } from '@teno
 
 /** All that is beyond SEP is: what plugins have, extensions have. */
 const further = groupNames.filter((group) => 'beyond' in groups[group]);
-const SERVED: ReadonlySet<SepGroup> = new Set<SepGroup>(['tools', 'commands', 'bus', 'kv', 'session', 'ui', 'providers', ...further]);
+const SERVED: ReadonlySet<SepGroup> = new Set<SepGroup>([
+  'tools',
+  'commands',
+  'bus',
+  'kv',
+  'session',
+  'ui',
+  'exec',
+  'providers',
+  ...further,
+]);
 
 /** Undefined where it is not served: it stays off, and nobody is asked for it. */
 export function grantsOfGroup(group: SepGroup): readonly string[] | undefined {
