@@ -87,7 +87,7 @@ export async function rollBackExtension(name: string, agree: Agree, deps: Pick<I
     treeHash: previous.treeHash,
     replaces: await replacedBy(name, current, folder, deps),
   });
-  writeExtensionLock(home, withExtension(lock, name, { current: { ...previous, at: deps.clock.now() }, previous: current }));
+  putInUse(home, withExtension(lock, name, { current: { ...previous, at: deps.clock.now() }, previous: current }));
   return { name, version: previous, replaced: current, isSame: false };
 }
 
@@ -102,8 +102,7 @@ export async function removeExtension(
   const { current } = lockedOf(lock, name);
   await agree(current);
   const { [name]: _gone, ...extensions } = lock.extensions;
-  writeExtensionLock(home, { ...lock, extensions });
-  faultpoint('install.after-lock');
+  putInUse(home, { ...lock, extensions });
   await sweepStore(home);
   return current;
 }
@@ -153,13 +152,18 @@ async function prepareAndCommit(
     const folder = await moveIntoStore(home, name, treeHash, staging);
     const current: InstalledVersion = { ...origin, version, treeHash, folder, at: clock.now() };
     const previous = before && ((await isWhole(name, before.current, deps)) ? before.current : before.previous);
-    writeExtensionLock(home, withExtension(lock, name, { current, ...(previous ? { previous } : {}) }));
-    faultpoint('install.after-lock');
+    putInUse(home, withExtension(lock, name, { current, ...(previous ? { previous } : {}) }));
     await sweepStore(home);
     return { name, version: current, ...(before ? { replaced: before.current } : {}), isSame: false };
   } finally {
     await staging.remove();
   }
+}
+
+/** The one step that counts. */
+function putInUse(home: string, lock: ExtensionLock): void {
+  writeExtensionLock(home, lock);
+  faultpoint('install.after-lock');
 }
 
 async function readFit(folder: string, uid: number | undefined): Promise<FoundExtension> {
