@@ -34,6 +34,7 @@ import { doctor } from './commands/doctor.ts';
 import { events } from './commands/events.ts';
 import { extCheck } from './commands/ext-check.ts';
 import { extConform } from './commands/ext-conform.ts';
+import { extDev } from './commands/ext-dev.ts';
 import { extGrant } from './commands/ext-grant.ts';
 import { extInspect } from './commands/ext-inspect.ts';
 import { extInstall } from './commands/ext-install.ts';
@@ -152,6 +153,7 @@ export const commands: readonly CommandSpec[] = [
   pluginHooks,
   pluginTrace,
   extNew,
+  extDev,
   extCheck,
   extConform,
   extInstall,
