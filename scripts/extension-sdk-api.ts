@@ -2,10 +2,13 @@
 // what would be written.
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import { registrationItems, shapesOf } from '../packages/protocol/src/sep/index.ts';
+import { hookRow } from '../packages/protocol/src/hooks.ts';
+import { furtherEventPayloads, furtherHookShapes, registrationItems, shapesOf } from '../packages/protocol/src/sep/index.ts';
 import {
   errors,
   eventNames,
+  furtherEventNames,
+  furtherHookNames,
   hookNames,
   methodNames,
   methodRow,
@@ -28,7 +31,8 @@ const first = ['extension', 'api', 'definitions', 'on', 'ui', 'render', 'session
 
 const oneOf = (name: string, values: readonly string[]) => `type ${name} = ${values.map((each) => `'${each}'`).join(' | ')};`;
 // What has a name of its own elsewhere is data to an extension.
-const shape = (schema: object) => typeText(schema as JsonSchema, () => {});
+const shape = (schema: object) => (isEmpty(schema) ? 'Readonly<Record<string, never>>' : typeText(schema as JsonSchema, () => {}));
+const isEmpty = ({ properties }: { readonly properties?: object }) => properties !== undefined && Object.keys(properties).length === 0;
 const fields = (name: string, lines: readonly string[]) => `interface ${name} {\n${lines.join('\n')}\n}`;
 
 const tables: TableTexts = {
@@ -43,6 +47,17 @@ const tables: TableTexts = {
   SeamItems: fields(
     'SeamItems',
     registrationKeys.filter((key) => 'beyond' in registrations[key]).map((key) => `${key}: ${shape(registrationItems[key])};`),
+  ),
+  FurtherHooks: fields(
+    'FurtherHooks',
+    furtherHookNames.map((name) => {
+      const { input, patch } = furtherHookShapes[name];
+      return `${comment(hookRow(name).summary)}${name}: { readonly input: ${shape(input)}; readonly patch: ${shape(patch)} };`;
+    }),
+  ),
+  FurtherEvents: fields(
+    'FurtherEvents',
+    furtherEventNames.map((name) => `${comment(hookRow(name).summary)}${name}: ${shape(furtherEventPayloads[name])};`),
   ),
 };
 

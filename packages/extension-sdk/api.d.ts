@@ -69,6 +69,16 @@ export interface ExtensionApi extends Seams {
   registerMessageRenderer(tag: string, template: RenderBlock): void;
   /** Takes part in a hook. Returns how to stop. */
   on<Name extends HookName>(hook: Name, handler: HookHandler<HookInputs[Name]>): () => void;
+  /** Takes part in a hook that SEP does not name, where the host has it. */
+  on<Name extends keyof FurtherHooks>(
+    hook: Name,
+    handler: FurtherHookHandler<FurtherHooks[Name]['input'], FurtherHooks[Name]['patch']>,
+  ): () => void;
+  /** Follows an event that SEP does not name, where the host has it. */
+  on<Name extends keyof FurtherEvents>(
+    event: Name,
+    handler: (payload: FurtherEvents[Name], context: HandlerContext) => unknown,
+  ): () => void;
   /** Follows an event. */
   on(event: EventName, handler: EventHandler): () => void;
   readonly events: Bus;
@@ -399,6 +409,22 @@ export type HookHandler<Input = Record<string, unknown>> = (
   context: HandlerContext,
 ) => HookAnswer | void | Promise<HookAnswer> | Promise<void>;
 
+/** Of a hook beyond SEP: `patch` is what the hook may answer. */
+export type FurtherHookHandler<Input, Patch> = (
+  input: Input,
+  context: HandlerContext,
+) => FurtherHookAnswer<Patch> | void | Promise<FurtherHookAnswer<Patch>> | Promise<void>;
+
+export type FurtherHookAnswer<Patch> =
+  | {
+      readonly block: boolean;
+      readonly reason?: string;
+    }
+  | {
+      readonly patch: Patch;
+    }
+  | undefined;
+
 export type EventHandler = (payload: Fields, context: HandlerContext) => unknown;
 
 export type HookOutcome =
@@ -599,6 +625,17 @@ export interface Host {
   readonly capabilities: Readonly<Record<string, boolean>>;
 }
 
+interface WireToolResult {
+  readonly content: string;
+  readonly is_error?: boolean;
+  readonly details?: unknown;
+}
+
+declare function toolResult(answer: ToolAnswer): WireToolResult;
+
+/** Runs a handler so that what it calls on the extension object belongs to its call. */
+declare function within<Result>(context: DispatchContext, run: () => Result): Result;
+
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export type EventName = SepEventName;
@@ -754,6 +791,66 @@ export declare class RpcError extends Error {
     code: number;
     message: string;
     data?: unknown;
+  };
+}
+
+/** Without it, the session of the call in which it is used. */
+export interface SessionPlace {
+  readonly session_key?: string;
+}
+
+type Asked<Name extends keyof SeamCalls> = Omit<SeamCalls[Name]['params'], 'context'>;
+
+type Answered<Name extends keyof SeamCalls> = Promise<SeamCalls[Name]['result']>;
+
+/** What the extension keeps in sessions, under the namespaces that it has registered with `registerState`. */
+export interface StateCalls {
+  /** Null and 0 where there was never anything; null and the revision of its removal where it was removed. */
+  get(namespace: string, place?: SessionPlace): Answered<'state/get'>;
+  /** Null removes it. With `if_revision` only if it is still at that one; otherwise it fails, with `conflict` as the reason. */
+  patch(
+    namespace: string,
+    value: unknown,
+    options?: SessionPlace & {
+      readonly if_revision?: number;
+    },
+  ): Answered<'state/patch'>;
+  /** What the function makes of the freshest value. It is called again where somebody else was faster. */
+  update(namespace: string, change: (current: unknown) => unknown, place?: SessionPlace): Answered<'state/patch'>;
+  list(namespace: string): Promise<SeamCalls['state/list']['result']['sessions']>;
+}
+
+export interface SeamGroups {
+  readonly state: StateCalls;
+  /** Told to the agent in the next turn, once. */
+  readonly injections: {
+    enqueue(injection: Asked<'injection/enqueue'>): Answered<'injection/enqueue'>;
+  };
+  /** A turn without a message of a person. */
+  readonly turns: {
+    continue(request?: Asked<'turn/continue'>): Answered<'turn/continue'>;
+  };
+  readonly schedules: {
+    turn(turn: Asked<'schedule/turn'>): Answered<'schedule/turn'>;
+    remove(which: Asked<'schedule/remove'>): Answered<'schedule/remove'>;
+  };
+  readonly attachments: {
+    send(attachment: Asked<'attachment/send'>): Answered<'attachment/send'>;
+    update(change: Asked<'attachment/update'>): Answered<'attachment/update'>;
+  };
+  /** Waits for as long as the operator takes. */
+  readonly approvals: {
+    request(question: Asked<'approval/request'>): Answered<'approval/request'>;
+  };
+  readonly notices: {
+    notify(notice: Asked<'action_required/notify'>): Answered<'action_required/notify'>;
+    withdraw(which?: Asked<'action_required/withdraw'>): Answered<'action_required/withdraw'>;
+  };
+  readonly streams: {
+    /** In a run: that of the call in which it is used, unless `run_id` names another. */
+    emit(said: Asked<'stream/emit'>): Promise<void>;
+    /** One that was registered with `registerGatewayEvent`. */
+    emitEvent(event: Asked<'gateway_event/emit'>): Promise<void>;
   };
 }
 
@@ -1108,7 +1205,7 @@ export interface SeamCalls {
       stream: string;
       data: unknown;
     };
-    readonly result: {};
+    readonly result: Readonly<Record<string, never>>;
   };
   /** Send an event of its own to clients. */
   'gateway_event/emit': {
@@ -1119,7 +1216,7 @@ export interface SeamCalls {
       /** agent:<agentId>:<name>, such as agent:main:notes */
       session_key?: string;
     };
-    readonly result: {};
+    readonly result: Readonly<Record<string, never>>;
   };
 }
 
@@ -1367,7 +1464,7 @@ export interface SeamRequests {
       /** agent:<agentId>:<name>, such as agent:main:notes */
       session_key?: string;
     };
-    readonly result: {};
+    readonly result: Readonly<Record<string, never>>;
   };
   /** A client calls a method of the extension. */
   'gateway_method/call': {
@@ -1575,7 +1672,1489 @@ export type SeamHandler<Name extends keyof SeamRequests> = (
   context: CallContext,
 ) => SeamRequests[Name]['result'] | Promise<SeamRequests[Name]['result']>;
 
-export interface Seams {
+export interface FurtherHooks {
+  /** The model of a turn is about to be chosen. `modelOverride` is the id of a configured model. */
+  before_model_resolve: {
+    readonly input: {
+      /** up to 128 visible ASCII characters */
+      run_id?: string;
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** an id of 16 to 64 letters, digits, - and _ */
+      session_id?: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id?: string;
+      workspace_dir?: string;
+      model_provider_id?: string;
+      model_id?: string;
+      trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+      prompt: string;
+      attachments?: {
+        mime_type: string;
+      }[];
+      provider_override?: string;
+      model_override?: string;
+    };
+    readonly patch: {
+      provider_override?: string;
+      model_override?: string;
+    };
+  };
+  /** A turn begins. Context may be put before and after the message of the user. */
+  agent_turn_prepare: {
+    readonly input: {
+      /** up to 128 visible ASCII characters */
+      run_id?: string;
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** an id of 16 to 64 letters, digits, - and _ */
+      session_id?: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id?: string;
+      workspace_dir?: string;
+      model_provider_id?: string;
+      model_id?: string;
+      trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+      prompt: string;
+      messages: (
+        | {
+            role: 'user';
+            content: (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'image';
+                  mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+                  data: string;
+                }
+            )[];
+            attachments?: {
+              /** an id of 16 to 64 letters, digits, - and _ */
+              handle: string;
+              name: string;
+              mime: string;
+              bytes: number;
+              unseen?: 'pixels' | 'bytes' | 'count';
+            }[];
+            from?: string;
+            via?: 'plugin' | 'schedule' | 'heartbeat';
+            timestamp: number;
+          }
+        | {
+            role: 'assistant';
+            content: (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'thinking';
+                  thinking: string;
+                  thinking_signature?: string;
+                }
+              | {
+                  type: 'toolCall';
+                  id: string;
+                  name: string;
+                  arguments: Record<string, unknown>;
+                  malformed?: string;
+                  thought_signature?: string;
+                }
+            )[];
+            provider: string;
+            model: string;
+            usage: {
+              input: number;
+              output: number;
+              cache_read: number;
+              cache_write: number;
+              cost_usd: number;
+            };
+            stop_reason: 'stop' | 'length' | 'toolUse' | 'error' | 'aborted';
+            error_message?: string;
+            timestamp: number;
+          }
+        | {
+            role: 'toolResult';
+            tool_call_id: string;
+            tool_name: string;
+            content: (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'image';
+                  mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+                  data: string;
+                }
+            )[];
+            is_error: boolean;
+            details?: Record<string, unknown>;
+            provenance?: string;
+            duration_ms?: number;
+            timestamp: number;
+          }
+      )[];
+      queued_injections: {
+        id: string;
+        /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+        plugin_id: string;
+        text: string;
+        placement: 'prepend_context' | 'append_context';
+        metadata?: unknown;
+      }[];
+      prepend_context?: string;
+      append_context?: string;
+    };
+    readonly patch: {
+      prepend_context?: string;
+      append_context?: string;
+    };
+  };
+  /** A heartbeat turn begins. Context may be put before and after its prompt. */
+  heartbeat_prompt_contribution: {
+    readonly input: {
+      /** up to 128 visible ASCII characters */
+      run_id?: string;
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** an id of 16 to 64 letters, digits, - and _ */
+      session_id?: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id?: string;
+      workspace_dir?: string;
+      model_provider_id?: string;
+      model_id?: string;
+      trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+      heartbeat_name?: string;
+      prepend_context?: string;
+      append_context?: string;
+    };
+    readonly patch: {
+      prepend_context?: string;
+      append_context?: string;
+    };
+  };
+  /** The prompt is about to be put together: system prompt, context around the message, and the tools it may use. */
+  before_prompt_build: {
+    readonly input: {
+      /** up to 128 visible ASCII characters */
+      run_id?: string;
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** an id of 16 to 64 letters, digits, - and _ */
+      session_id?: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id?: string;
+      workspace_dir?: string;
+      model_provider_id?: string;
+      model_id?: string;
+      trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+      prompt: string;
+      current_user_message?: {
+        role: 'user';
+        content: (
+          | {
+              type: 'text';
+              text: string;
+            }
+          | {
+              type: 'image';
+              mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+              data: string;
+            }
+        )[];
+        attachments?: {
+          /** an id of 16 to 64 letters, digits, - and _ */
+          handle: string;
+          name: string;
+          mime: string;
+          bytes: number;
+          unseen?: 'pixels' | 'bytes' | 'count';
+        }[];
+        from?: string;
+        via?: 'plugin' | 'schedule' | 'heartbeat';
+        timestamp: number;
+      };
+      /** an id of 4 to 64 letters, digits, - and _ */
+      current_user_message_id?: string;
+      messages: (
+        | {
+            role: 'user';
+            content: (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'image';
+                  mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+                  data: string;
+                }
+            )[];
+            attachments?: {
+              /** an id of 16 to 64 letters, digits, - and _ */
+              handle: string;
+              name: string;
+              mime: string;
+              bytes: number;
+              unseen?: 'pixels' | 'bytes' | 'count';
+            }[];
+            from?: string;
+            via?: 'plugin' | 'schedule' | 'heartbeat';
+            timestamp: number;
+          }
+        | {
+            role: 'assistant';
+            content: (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'thinking';
+                  thinking: string;
+                  thinking_signature?: string;
+                }
+              | {
+                  type: 'toolCall';
+                  id: string;
+                  name: string;
+                  arguments: Record<string, unknown>;
+                  malformed?: string;
+                  thought_signature?: string;
+                }
+            )[];
+            provider: string;
+            model: string;
+            usage: {
+              input: number;
+              output: number;
+              cache_read: number;
+              cache_write: number;
+              cost_usd: number;
+            };
+            stop_reason: 'stop' | 'length' | 'toolUse' | 'error' | 'aborted';
+            error_message?: string;
+            timestamp: number;
+          }
+        | {
+            role: 'toolResult';
+            tool_call_id: string;
+            tool_name: string;
+            content: (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'image';
+                  mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+                  data: string;
+                }
+            )[];
+            is_error: boolean;
+            details?: Record<string, unknown>;
+            provenance?: string;
+            duration_ms?: number;
+            timestamp: number;
+          }
+      )[];
+      system_prompt: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      system_prompt_by?: string;
+      prepend_context?: string;
+      append_context?: string;
+      prepend_system_context?: string;
+      append_system_context?: string;
+      tools_allow?: string[];
+    };
+    readonly patch: {
+      system_prompt?: string;
+      prepend_context?: string;
+      append_context?: string;
+      prepend_system_context?: string;
+      append_system_context?: string;
+      tools_allow?: unknown;
+    };
+  };
+  /** The gate before the model is asked for the first time in a turn. A handler may stop the turn. */
+  before_agent_run: {
+    readonly input: {
+      /** up to 128 visible ASCII characters */
+      run_id?: string;
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** an id of 16 to 64 letters, digits, - and _ */
+      session_id?: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id?: string;
+      workspace_dir?: string;
+      model_provider_id?: string;
+      model_id?: string;
+      trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+      prompt: string;
+      messages: (
+        | {
+            role: 'user';
+            content: (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'image';
+                  mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+                  data: string;
+                }
+            )[];
+            attachments?: {
+              /** an id of 16 to 64 letters, digits, - and _ */
+              handle: string;
+              name: string;
+              mime: string;
+              bytes: number;
+              unseen?: 'pixels' | 'bytes' | 'count';
+            }[];
+            from?: string;
+            via?: 'plugin' | 'schedule' | 'heartbeat';
+            timestamp: number;
+          }
+        | {
+            role: 'assistant';
+            content: (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'thinking';
+                  thinking: string;
+                  thinking_signature?: string;
+                }
+              | {
+                  type: 'toolCall';
+                  id: string;
+                  name: string;
+                  arguments: Record<string, unknown>;
+                  malformed?: string;
+                  thought_signature?: string;
+                }
+            )[];
+            provider: string;
+            model: string;
+            usage: {
+              input: number;
+              output: number;
+              cache_read: number;
+              cache_write: number;
+              cost_usd: number;
+            };
+            stop_reason: 'stop' | 'length' | 'toolUse' | 'error' | 'aborted';
+            error_message?: string;
+            timestamp: number;
+          }
+        | {
+            role: 'toolResult';
+            tool_call_id: string;
+            tool_name: string;
+            content: (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'image';
+                  mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+                  data: string;
+                }
+            )[];
+            is_error: boolean;
+            details?: Record<string, unknown>;
+            provenance?: string;
+            duration_ms?: number;
+            timestamp: number;
+          }
+      )[];
+      system_prompt?: string;
+    };
+    readonly patch:
+      | {
+          outcome: 'pass';
+        }
+      | {
+          outcome: 'block';
+          reason: string;
+          message?: string;
+          category?: string;
+          metadata?: Record<string, unknown>;
+        };
+  };
+  /** The agent is about to be asked. A plugin may answer in its place. */
+  before_agent_reply: {
+    readonly input: {
+      /** up to 128 visible ASCII characters */
+      run_id?: string;
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** an id of 16 to 64 letters, digits, - and _ */
+      session_id?: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id?: string;
+      workspace_dir?: string;
+      model_provider_id?: string;
+      model_id?: string;
+      trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+      cleaned_body: string;
+    };
+    readonly patch: {
+      handled: boolean;
+      reply?: string;
+      reason?: string;
+    };
+  };
+  /** The agent has answered and the turn would end. A handler may send it back with an instruction, within a budget. */
+  before_agent_finalize: {
+    readonly input: {
+      /** up to 128 visible ASCII characters */
+      run_id?: string;
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** an id of 16 to 64 letters, digits, - and _ */
+      session_id?: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id?: string;
+      workspace_dir?: string;
+      model_provider_id?: string;
+      model_id?: string;
+      trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+      turn_id?: string;
+      provider?: string;
+      model?: string;
+      cwd?: string;
+      stop_hook_active: boolean;
+      attempt_index: number;
+      last_assistant_message?: string;
+      messages?: (
+        | {
+            role: 'user';
+            content: (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'image';
+                  mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+                  data: string;
+                }
+            )[];
+            attachments?: {
+              /** an id of 16 to 64 letters, digits, - and _ */
+              handle: string;
+              name: string;
+              mime: string;
+              bytes: number;
+              unseen?: 'pixels' | 'bytes' | 'count';
+            }[];
+            from?: string;
+            via?: 'plugin' | 'schedule' | 'heartbeat';
+            timestamp: number;
+          }
+        | {
+            role: 'assistant';
+            content: (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'thinking';
+                  thinking: string;
+                  thinking_signature?: string;
+                }
+              | {
+                  type: 'toolCall';
+                  id: string;
+                  name: string;
+                  arguments: Record<string, unknown>;
+                  malformed?: string;
+                  thought_signature?: string;
+                }
+            )[];
+            provider: string;
+            model: string;
+            usage: {
+              input: number;
+              output: number;
+              cache_read: number;
+              cache_write: number;
+              cost_usd: number;
+            };
+            stop_reason: 'stop' | 'length' | 'toolUse' | 'error' | 'aborted';
+            error_message?: string;
+            timestamp: number;
+          }
+        | {
+            role: 'toolResult';
+            tool_call_id: string;
+            tool_name: string;
+            content: (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'image';
+                  mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+                  data: string;
+                }
+            )[];
+            is_error: boolean;
+            details?: Record<string, unknown>;
+            provenance?: string;
+            duration_ms?: number;
+            timestamp: number;
+          }
+      )[];
+      made_tool_call: boolean;
+      tool_calls: {
+        tool_name: string;
+        tool_call_id: string;
+        is_error: boolean;
+      }[];
+      action?: 'continue' | 'revise' | 'finalize';
+      reason?: string;
+      candidates?: {
+        instruction: string;
+        idempotency_key?: string;
+        max_attempts: number;
+        /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+        plugin: string;
+      }[];
+    };
+    readonly patch: {
+      action: 'continue' | 'revise' | 'finalize';
+      reason?: string;
+      retry?: {
+        instruction: string;
+        idempotency_key?: string;
+        max_attempts?: number;
+      };
+    };
+  };
+  /** A message is about to be written to the transcript. It may be changed, or kept out. */
+  before_message_write: {
+    readonly input: {
+      /** up to 128 visible ASCII characters */
+      run_id?: string;
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** an id of 16 to 64 letters, digits, - and _ */
+      session_id?: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id?: string;
+      workspace_dir?: string;
+      model_provider_id?: string;
+      model_id?: string;
+      trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+      message:
+        | {
+            role: 'user';
+            content: (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'image';
+                  mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+                  data: string;
+                }
+            )[];
+            attachments?: {
+              /** an id of 16 to 64 letters, digits, - and _ */
+              handle: string;
+              name: string;
+              mime: string;
+              bytes: number;
+              unseen?: 'pixels' | 'bytes' | 'count';
+            }[];
+            from?: string;
+            via?: 'plugin' | 'schedule' | 'heartbeat';
+            timestamp: number;
+          }
+        | {
+            role: 'assistant';
+            content: (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'thinking';
+                  thinking: string;
+                  thinking_signature?: string;
+                }
+              | {
+                  type: 'toolCall';
+                  id: string;
+                  name: string;
+                  arguments: Record<string, unknown>;
+                  malformed?: string;
+                  thought_signature?: string;
+                }
+            )[];
+            provider: string;
+            model: string;
+            usage: {
+              input: number;
+              output: number;
+              cache_read: number;
+              cache_write: number;
+              cost_usd: number;
+            };
+            stop_reason: 'stop' | 'length' | 'toolUse' | 'error' | 'aborted';
+            error_message?: string;
+            timestamp: number;
+          }
+        | {
+            role: 'toolResult';
+            tool_call_id: string;
+            tool_name: string;
+            content: (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'image';
+                  mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+                  data: string;
+                }
+            )[];
+            is_error: boolean;
+            details?: Record<string, unknown>;
+            provenance?: string;
+            duration_ms?: number;
+            timestamp: number;
+          };
+    };
+    readonly patch: {
+      message?:
+        | {
+            role: 'user';
+            content: (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'image';
+                  mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+                  data: string;
+                }
+            )[];
+            attachments?: {
+              /** an id of 16 to 64 letters, digits, - and _ */
+              handle: string;
+              name: string;
+              mime: string;
+              bytes: number;
+              unseen?: 'pixels' | 'bytes' | 'count';
+            }[];
+            from?: string;
+            via?: 'plugin' | 'schedule' | 'heartbeat';
+            timestamp: number;
+          }
+        | {
+            role: 'assistant';
+            content: (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'thinking';
+                  thinking: string;
+                  thinking_signature?: string;
+                }
+              | {
+                  type: 'toolCall';
+                  id: string;
+                  name: string;
+                  arguments: Record<string, unknown>;
+                  malformed?: string;
+                  thought_signature?: string;
+                }
+            )[];
+            provider: string;
+            model: string;
+            usage: {
+              input: number;
+              output: number;
+              cache_read: number;
+              cache_write: number;
+              cost_usd: number;
+            };
+            stop_reason: 'stop' | 'length' | 'toolUse' | 'error' | 'aborted';
+            error_message?: string;
+            timestamp: number;
+          }
+        | {
+            role: 'toolResult';
+            tool_call_id: string;
+            tool_name: string;
+            content: (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'image';
+                  mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+                  data: string;
+                }
+            )[];
+            is_error: boolean;
+            details?: Record<string, unknown>;
+            provenance?: string;
+            duration_ms?: number;
+            timestamp: number;
+          };
+      block?: boolean;
+      block_reason?: string;
+    };
+  };
+  /** A tool is about to be called. Its params may be changed, a person asked, or the call blocked. */
+  before_tool_call: {
+    readonly input: {
+      /** up to 128 visible ASCII characters */
+      run_id?: string;
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** an id of 16 to 64 letters, digits, - and _ */
+      session_id?: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id?: string;
+      workspace_dir?: string;
+      model_provider_id?: string;
+      model_id?: string;
+      trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+      tool_name: string;
+      tool_call_id: string;
+      params: Record<string, unknown>;
+      risk?: 'read' | 'write' | 'network' | 'exec';
+      derived_paths?: string[];
+      command_words?: string[];
+      hosts?: string[];
+      approval?: {
+        title: string;
+        description: string;
+        detail?: string;
+        severity?: 'info' | 'warning' | 'critical';
+        allowed_decisions?: ('allow-once' | 'allow-always' | 'deny')[];
+        timeout_ms?: number;
+        /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+        plugin: string;
+      };
+    };
+    readonly patch: {
+      params?: Record<string, unknown>;
+      block?: boolean;
+      block_reason?: string;
+      require_approval?: {
+        title: string;
+        description: string;
+        detail?: string;
+        severity?: 'info' | 'warning' | 'critical';
+        allowed_decisions?: ('allow-once' | 'allow-always' | 'deny')[];
+        timeout_ms?: number;
+      };
+    };
+  };
+  /** A program is about to be run by `exec`. Variables may be added to its environment. */
+  resolve_exec_env: {
+    readonly input: {
+      /** up to 128 visible ASCII characters */
+      run_id?: string;
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** an id of 16 to 64 letters, digits, - and _ */
+      session_id?: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id?: string;
+      workspace_dir?: string;
+      model_provider_id?: string;
+      model_id?: string;
+      trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+      tool_name: 'exec';
+      host: 'sandbox' | 'gateway';
+      env: Record<string, string>;
+      dropped_env?: string[];
+    };
+    readonly patch: Record<string, string>;
+  };
+  /** The result of a tool call is about to be written and told to the model. It may be changed. */
+  tool_result_persist: {
+    readonly input: {
+      /** up to 128 visible ASCII characters */
+      run_id?: string;
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** an id of 16 to 64 letters, digits, - and _ */
+      session_id?: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id?: string;
+      workspace_dir?: string;
+      model_provider_id?: string;
+      model_id?: string;
+      trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+      tool_name: string;
+      tool_call_id: string;
+      params: Record<string, unknown>;
+      content: (
+        | {
+            type: 'text';
+            text: string;
+          }
+        | {
+            type: 'image';
+            mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+            data: string;
+          }
+      )[];
+      is_error: boolean;
+      details?: Record<string, unknown>;
+      is_synthetic?: boolean;
+    };
+    readonly patch: {
+      content?: (
+        | {
+            type: 'text';
+            text: string;
+          }
+        | {
+            type: 'image';
+            mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+            data: string;
+          }
+      )[];
+      is_error?: boolean;
+      details?: Record<string, unknown>;
+    };
+  };
+  /** A tool call and its result are about to be written to the transcript. */
+  before_tool_call_persist: {
+    readonly input: {
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id: string;
+      /** up to 128 visible ASCII characters */
+      run_id?: string;
+      tool_name: string;
+      tool_call_id: string;
+      tool_input: unknown;
+      /** an id of 4 to 64 letters, digits, - and _ */
+      message_id: string;
+    };
+    readonly patch: Readonly<Record<string, never>>;
+  };
+  /** A tool call and its result have been written to the transcript. */
+  after_tool_call_persist: {
+    readonly input: {
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id: string;
+      /** up to 128 visible ASCII characters */
+      run_id?: string;
+      tool_name: string;
+      tool_call_id: string;
+      tool_input: unknown;
+      /** an id of 4 to 64 letters, digits, - and _ */
+      message_id: string;
+      tool_result: unknown;
+    };
+    readonly patch: Readonly<Record<string, never>>;
+  };
+  /** Something is about to be sent: by a plugin, before it is kept, or as the answer of the agent, before a channel is asked, each time that it is. Its text may be changed, or it may be cancelled. */
+  message_sending: {
+    readonly input: {
+      /** up to 128 visible ASCII characters */
+      run_id?: string;
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** an id of 16 to 64 letters, digits, - and _ */
+      session_id?: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      agent_id?: string;
+      workspace_dir?: string;
+      model_provider_id?: string;
+      model_id?: string;
+      trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+      channel: string;
+      to: string;
+      /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+      by: string;
+      content: string;
+      files: string[];
+      buttons: string[];
+    };
+    readonly patch: {
+      content?: string;
+      cancel?: boolean;
+      cancel_reason?: string;
+    };
+  };
+}
+
+export interface FurtherEvents {
+  /** What a model is told, whole. */
+  llm_input: {
+    /** up to 128 visible ASCII characters */
+    run_id?: string;
+    /** agent:<agentId>:<name>, such as agent:main:notes */
+    session_key?: string;
+    /** an id of 16 to 64 letters, digits, - and _ */
+    session_id?: string;
+    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+    agent_id?: string;
+    workspace_dir?: string;
+    model_provider_id?: string;
+    model_id?: string;
+    trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+    call_id: string;
+    provider: string;
+    model: string;
+    system_prompt: string;
+    messages: (
+      | {
+          role: 'user';
+          content: (
+            | {
+                type: 'text';
+                text: string;
+              }
+            | {
+                type: 'image';
+                mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+                data: string;
+              }
+          )[];
+          attachments?: {
+            /** an id of 16 to 64 letters, digits, - and _ */
+            handle: string;
+            name: string;
+            mime: string;
+            bytes: number;
+            unseen?: 'pixels' | 'bytes' | 'count';
+          }[];
+          from?: string;
+          via?: 'plugin' | 'schedule' | 'heartbeat';
+          timestamp: number;
+        }
+      | {
+          role: 'assistant';
+          content: (
+            | {
+                type: 'text';
+                text: string;
+              }
+            | {
+                type: 'thinking';
+                thinking: string;
+                thinking_signature?: string;
+              }
+            | {
+                type: 'toolCall';
+                id: string;
+                name: string;
+                arguments: Record<string, unknown>;
+                malformed?: string;
+                thought_signature?: string;
+              }
+          )[];
+          provider: string;
+          model: string;
+          usage: {
+            input: number;
+            output: number;
+            cache_read: number;
+            cache_write: number;
+            cost_usd: number;
+          };
+          stop_reason: 'stop' | 'length' | 'toolUse' | 'error' | 'aborted';
+          error_message?: string;
+          timestamp: number;
+        }
+      | {
+          role: 'toolResult';
+          tool_call_id: string;
+          tool_name: string;
+          content: (
+            | {
+                type: 'text';
+                text: string;
+              }
+            | {
+                type: 'image';
+                mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+                data: string;
+              }
+          )[];
+          is_error: boolean;
+          details?: Record<string, unknown>;
+          provenance?: string;
+          duration_ms?: number;
+          timestamp: number;
+        }
+    )[];
+    tools: string[];
+  };
+  /** What a model has answered, whole. */
+  llm_output: {
+    /** up to 128 visible ASCII characters */
+    run_id?: string;
+    /** agent:<agentId>:<name>, such as agent:main:notes */
+    session_key?: string;
+    /** an id of 16 to 64 letters, digits, - and _ */
+    session_id?: string;
+    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+    agent_id?: string;
+    workspace_dir?: string;
+    model_provider_id?: string;
+    model_id?: string;
+    trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+    call_id: string;
+    provider: string;
+    model: string;
+    message: {
+      role: 'assistant';
+      content: (
+        | {
+            type: 'text';
+            text: string;
+          }
+        | {
+            type: 'thinking';
+            thinking: string;
+            thinking_signature?: string;
+          }
+        | {
+            type: 'toolCall';
+            id: string;
+            name: string;
+            arguments: Record<string, unknown>;
+            malformed?: string;
+            thought_signature?: string;
+          }
+      )[];
+      provider: string;
+      model: string;
+      usage: {
+        input: number;
+        output: number;
+        cache_read: number;
+        cache_write: number;
+        cost_usd: number;
+      };
+      stop_reason: 'stop' | 'length' | 'toolUse' | 'error' | 'aborted';
+      error_message?: string;
+      timestamp: number;
+    };
+    assistant_texts: string[];
+    usage: {
+      input: number;
+      output: number;
+      cache_read: number;
+      cache_write: number;
+      cost_usd: number;
+    };
+  };
+  /** A call of a model has begun. Metadata only. */
+  model_call_started: {
+    /** up to 128 visible ASCII characters */
+    run_id?: string;
+    /** agent:<agentId>:<name>, such as agent:main:notes */
+    session_key?: string;
+    /** an id of 16 to 64 letters, digits, - and _ */
+    session_id?: string;
+    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+    agent_id?: string;
+    workspace_dir?: string;
+    model_provider_id?: string;
+    model_id?: string;
+    trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+    call_id: string;
+    provider: string;
+    model: string;
+    attempt: number;
+    message_count: number;
+    tool_count: number;
+  };
+  /** A call of a model has ended. Metadata only. */
+  model_call_ended: {
+    /** up to 128 visible ASCII characters */
+    run_id?: string;
+    /** agent:<agentId>:<name>, such as agent:main:notes */
+    session_key?: string;
+    /** an id of 16 to 64 letters, digits, - and _ */
+    session_id?: string;
+    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+    agent_id?: string;
+    workspace_dir?: string;
+    model_provider_id?: string;
+    model_id?: string;
+    trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+    call_id: string;
+    provider: string;
+    model: string;
+    attempt: number;
+    outcome: 'completed' | 'failed' | 'aborted';
+    failure_kind?: string;
+    duration_ms: number;
+    first_token_ms?: number;
+    usage?: {
+      input: number;
+      output: number;
+      cache_read: number;
+      cache_write: number;
+      cost_usd: number;
+    };
+  };
+  /** A tool has run, or has failed. */
+  after_tool_call: {
+    /** up to 128 visible ASCII characters */
+    run_id?: string;
+    /** agent:<agentId>:<name>, such as agent:main:notes */
+    session_key?: string;
+    /** an id of 16 to 64 letters, digits, - and _ */
+    session_id?: string;
+    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+    agent_id?: string;
+    workspace_dir?: string;
+    model_provider_id?: string;
+    model_id?: string;
+    trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+    tool_name: string;
+    tool_call_id: string;
+    params: Record<string, unknown>;
+    result?: {
+      content: (
+        | {
+            type: 'text';
+            text: string;
+          }
+        | {
+            type: 'image';
+            mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+            data: string;
+          }
+      )[];
+      is_error: boolean;
+      details?: Record<string, unknown>;
+    };
+    error?: string;
+    duration_ms?: number;
+  };
+  /** A session has ended, or the gateway stops. */
+  session_end: {
+    /** agent:<agentId>:<name>, such as agent:main:notes */
+    session_key: string;
+    /** an id of 16 to 64 letters, digits, - and _ */
+    session_id: string;
+    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+    agent_id?: string;
+    reason: 'new' | 'reset' | 'deleted' | 'shutdown' | 'restart' | 'unknown';
+    message_count: number;
+    duration_ms?: number;
+    /** an id of 16 to 64 letters, digits, - and _ */
+    next_session_id?: string;
+    /** agent:<agentId>:<name>, such as agent:main:notes */
+    next_session_key?: string;
+  };
+  /** A session is about to be reset. */
+  before_reset: {
+    /** agent:<agentId>:<name>, such as agent:main:notes */
+    session_key: string;
+    /** an id of 16 to 64 letters, digits, - and _ */
+    session_id: string;
+    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+    agent_id?: string;
+    reason?: string;
+    messages?: (
+      | {
+          role: 'user';
+          content: (
+            | {
+                type: 'text';
+                text: string;
+              }
+            | {
+                type: 'image';
+                mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+                data: string;
+              }
+          )[];
+          attachments?: {
+            /** an id of 16 to 64 letters, digits, - and _ */
+            handle: string;
+            name: string;
+            mime: string;
+            bytes: number;
+            unseen?: 'pixels' | 'bytes' | 'count';
+          }[];
+          from?: string;
+          via?: 'plugin' | 'schedule' | 'heartbeat';
+          timestamp: number;
+        }
+      | {
+          role: 'assistant';
+          content: (
+            | {
+                type: 'text';
+                text: string;
+              }
+            | {
+                type: 'thinking';
+                thinking: string;
+                thinking_signature?: string;
+              }
+            | {
+                type: 'toolCall';
+                id: string;
+                name: string;
+                arguments: Record<string, unknown>;
+                malformed?: string;
+                thought_signature?: string;
+              }
+          )[];
+          provider: string;
+          model: string;
+          usage: {
+            input: number;
+            output: number;
+            cache_read: number;
+            cache_write: number;
+            cost_usd: number;
+          };
+          stop_reason: 'stop' | 'length' | 'toolUse' | 'error' | 'aborted';
+          error_message?: string;
+          timestamp: number;
+        }
+      | {
+          role: 'toolResult';
+          tool_call_id: string;
+          tool_name: string;
+          content: (
+            | {
+                type: 'text';
+                text: string;
+              }
+            | {
+                type: 'image';
+                mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+                data: string;
+              }
+          )[];
+          is_error: boolean;
+          details?: Record<string, unknown>;
+          provenance?: string;
+          duration_ms?: number;
+          timestamp: number;
+        }
+    )[];
+  };
+  /** Compaction begins. */
+  before_compaction: {
+    /** up to 128 visible ASCII characters */
+    run_id?: string;
+    /** agent:<agentId>:<name>, such as agent:main:notes */
+    session_key?: string;
+    /** an id of 16 to 64 letters, digits, - and _ */
+    session_id?: string;
+    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+    agent_id?: string;
+    workspace_dir?: string;
+    model_provider_id?: string;
+    model_id?: string;
+    trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+    reason: 'threshold' | 'overflow' | 'manual';
+    tokens_before: number;
+    message_count: number;
+  };
+  /** Older entries have been replaced by a summary. */
+  after_compaction: {
+    /** up to 128 visible ASCII characters */
+    run_id?: string;
+    /** agent:<agentId>:<name>, such as agent:main:notes */
+    session_key?: string;
+    /** an id of 16 to 64 letters, digits, - and _ */
+    session_id?: string;
+    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+    agent_id?: string;
+    workspace_dir?: string;
+    model_provider_id?: string;
+    model_id?: string;
+    trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+    reason: 'threshold' | 'overflow' | 'manual';
+    tokens_before: number;
+    compacted_count: number;
+    tokens_after?: number;
+    /** an id of 4 to 64 letters, digits, - and _ */
+    entry_id: string;
+    from_plugin: boolean;
+  };
+  /** The gateway serves. */
+  gateway_start: {
+    port: number;
+  };
+  /** The gateway is about to stop. */
+  gateway_stop: {
+    reason: string;
+  };
+  /** A channel has brought in a message, and it is on record. Messages of the page, the terminal and programs: see `input`. */
+  message_received: {
+    /** up to 128 visible ASCII characters */
+    run_id?: string;
+    /** agent:<agentId>:<name>, such as agent:main:notes */
+    session_key?: string;
+    /** an id of 16 to 64 letters, digits, - and _ */
+    session_id?: string;
+    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+    agent_id?: string;
+    workspace_dir?: string;
+    model_provider_id?: string;
+    model_id?: string;
+    trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+    channel: string;
+    from: string;
+    content: string;
+    files?: string[];
+    message_id?: string;
+  };
+  /** A channel has taken what was sent, or it is not tried any more. */
+  message_sent: {
+    /** up to 128 visible ASCII characters */
+    run_id?: string;
+    /** agent:<agentId>:<name>, such as agent:main:notes */
+    session_key?: string;
+    /** an id of 16 to 64 letters, digits, - and _ */
+    session_id?: string;
+    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+    agent_id?: string;
+    workspace_dir?: string;
+    model_provider_id?: string;
+    model_id?: string;
+    trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
+    channel: string;
+    to: string;
+    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+    by: string;
+    content: string;
+    /** an id of 16 to 64 letters, digits, - and _ */
+    delivery_id: string;
+    /** an id of 4 to 64 letters, digits, - and _ */
+    entry_id: string;
+    success: boolean;
+    attempts: number;
+    receipt?: string;
+    error?: string;
+  };
+  /** A job was made, changed or removed, or something has become of a time that it was due. Told after the commit. */
+  cron_changed: {
+    action: 'added' | 'updated' | 'removed' | 'scheduled' | 'started' | 'finished';
+    job: {
+      /** an id of 16 to 64 letters, digits, - and _ */
+      id: string;
+      session:
+        | {
+            /** agent:<agentId>:<name>, such as agent:main:notes */
+            key: string;
+          }
+        | {
+            /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+            agent_id: string;
+            fresh: true;
+          };
+      schedule:
+        | {
+            kind: 'at';
+            at: number;
+          }
+        | {
+            kind: 'every';
+            every_ms: number;
+            anchor_at?: number;
+          }
+        | {
+            kind: 'cron';
+            /** five fields: minute, hour, day of the month, month, day of the week */
+            cron: string;
+            /** the name of a time zone, such as Europe/Berlin */
+            tz?: string;
+          };
+      state: 'active' | 'paused' | 'finished';
+      note?: string;
+      on_miss:
+        | 'run'
+        | 'skip'
+        | {
+            within: number;
+          };
+      overlap: 'skip' | 'queue' | 'allow';
+      retry?: {
+        attempts: number;
+        backoff_ms: number;
+      };
+      delivery: 'announce' | 'none';
+      owner: string;
+      /** up to 128 characters without a colon */
+      tag?: string;
+      next_at?: number;
+      created_at: number;
+      updated_at: number;
+    };
+    occurrence?: {
+      /** an id of 16 to 64 letters, digits, - and _ */
+      job_id: string;
+      due_at: number;
+      state: 'waiting' | 'running' | 'done' | 'failed' | 'missed' | 'skipped' | 'interrupted';
+      reason?: string;
+      /** agent:<agentId>:<name>, such as agent:main:notes */
+      session_key?: string;
+      /** up to 128 visible ASCII characters */
+      run_id?: string;
+      attempt: number;
+      manual?: true;
+      count?: number;
+      until?: number;
+      retry_at?: number;
+      started_at?: number;
+      ended_at?: number;
+    };
+    /** agent:<agentId>:<name>, such as agent:main:notes */
+    session_key?: string;
+    /** up to 64 lower-case letters, digits, - and _, the first a letter or digit */
+    agent_id?: string;
+    /** up to 128 visible ASCII characters */
+    run_id?: string;
+  };
+  /** What was due while nobody looked has been dealt with: after a start, or because the clock moved or the machine slept. */
+  cron_reconciled: {
+    reason: 'start' | 'clock';
+    missed: number;
+    due: number;
+    next_at?: number;
+  };
+}
+
+export interface Seams extends SeamGroups {
   /** The session is that of the call in which it is used, unless `session_key` names another. */
   call<Name extends keyof SeamCalls>(method: Name, params: SeamCalls[Name]['params']): Promise<SeamCalls[Name]['result']>;
   /** More about a tool, such as its risk. */
@@ -1589,6 +3168,17 @@ export interface Seams {
   registerInteraction(interaction: SeamItems['interactions'], handler: SeamHandler<'interaction/press'>): void;
   /** A handler that fails denies the call. */
   registerPolicy(policy: SeamItems['policies'], handler: SeamHandler<'policy/decide'>): void;
+  /** Is given the turns that it has scheduled, when they are due. One that fails leaves it to the agent. */
+  registerScheduledTurn(turn: SeamItems['scheduled_turns'], handler: SeamHandler<'schedule/due'>): void;
+  /** Something that it has running for a session elsewhere; the handler ends it. */
+  registerSchedulerJob(job: SeamItems['scheduler_jobs'], cleanUp: (request: SeamRequests['schedule/clean_up']['params']) => unknown): void;
+  /** A method of the gateway, called `plugin.<extension>.<name>`; what the handler returns is its result. */
+  registerGatewayMethod(
+    method: SeamItems['gateway_methods'],
+    handler: (params: unknown, request: SeamRequests['gateway_method/call']['params'], context: CallContext) => unknown,
+  ): void;
+  registerGatewayEvent(event: SeamItems['gateway_events']): void;
+  registerStartupCheck(check: SeamItems['startup_checks'], handler: SeamHandler<'startup_check/run'>): void;
 }
 
 export interface TransportEvents {

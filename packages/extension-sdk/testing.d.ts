@@ -102,7 +102,11 @@ export interface UiAnswer {
   readonly cancelled?: boolean;
 }
 
-export interface ScriptedHostOptions {
+export interface ScriptedHostOptions extends SeamScript {
+  /** It has what Tenon has beyond SEP, all groups on; `seams` of the host holds what came of it. */
+  readonly seams?: boolean;
+  /** The session that calls are about; `agent:main:test` without it. */
+  readonly sessionKey?: string;
   /** What people answer; without it, and where it returns nothing, a dialog is cancelled. */
   onUiRequest?(request: UiRequest): UiAnswer | undefined | Promise<UiAnswer | undefined>;
   /** What `exec/run` does; without it nothing may be run. */
@@ -187,6 +191,8 @@ export declare class ScriptedHost {
   readonly faults: string[];
   /** What `kv/*` holds. */
   readonly kv: Map<string, unknown>;
+  /** What groups beyond SEP hold, where `seams` is set. */
+  readonly seams: ScriptedSeams;
   constructor(transport: Transport, options: ScriptedHostOptions, check: FrameCheck);
   /** The first one counts; every other call begins with it where it was not made. */
   initialize(params?: Fields): Promise<InitializeResult>;
@@ -229,6 +235,30 @@ export declare class ScriptedHost {
   ): Promise<ModelOutcome>;
   oauthLogin(provider: string, options?: CallOptions): Promise<Fields>;
   oauthRefresh(provider: string, refreshToken?: string, options?: CallOptions): Promise<Fields>;
+  /** As a button or a program would; what the answer commits is committed. */
+  runAction(action: string, payload?: unknown, options?: CallOptions): Promise<Fields>;
+  /** As a change of a session would that asks for it. */
+  runPatchAction(action: string, payload?: unknown, entry?: Fields, options?: CallOptions): Promise<Fields>;
+  /** A button whose data is `<namespace>:<payload>`. */
+  press(
+    namespace: string,
+    payload: string,
+    options?: CallOptions,
+  ): Promise<{
+    readonly text?: string;
+  }>;
+  /** What a policy says of a tool call. */
+  decide(policy: string, tool: string, args?: Fields, more?: Fields): Promise<Fields>;
+  /** The first turn that waits is due: it is offered to the handlers of the extension, and gone. Undefined: none waits. */
+  fireTurn(options?: CallOptions): Promise<
+    | {
+        readonly handled: boolean;
+        readonly reply?: string;
+      }
+    | undefined
+  >;
+  /** A client calls a method of the gateway that the extension has registered. */
+  callMethod(name: string, params?: unknown, options?: CallOptions): Promise<unknown>;
   shutdown(options?: CallOptions): Promise<void>;
   close(): Promise<void>;
   get isClosed(): boolean;
@@ -250,6 +280,46 @@ export declare class ScriptedHost {
   dispatch(method: SepMethodName, params: Fields, options?: CallOptions): Promise<unknown>;
   /** Any request; a result that does not fit the protocol rejects. */
   request(method: SepMethodName, params: Fields, { signal, timeoutMs }?: CallOptions): Promise<unknown>;
+}
+
+export interface StoredState {
+  readonly value: unknown;
+  readonly revision: number;
+}
+
+/** A turn that waits for its time; `fireTurn` of the host lets it be due. */
+export interface ScheduledJob extends Fields {
+  readonly id: string;
+  readonly session_key: string;
+  readonly message: string;
+  readonly tag?: string;
+  readonly name: string;
+}
+
+export interface ApprovalAnswer {
+  readonly decision: 'allow-once' | 'allow-always' | 'deny';
+  readonly by?: 'person' | 'rule' | 'timeout';
+}
+
+export interface SeamScript {
+  /** What the operator says; without it, and where it returns nothing, nobody answers: deny, by timeout. */
+  onApproval?(question: Fields): ApprovalAnswer | undefined | Promise<ApprovalAnswer | undefined>;
+}
+
+export declare class ScriptedSeams {
+  /** Waits for the next turn. */
+  readonly injections: Fields[];
+  readonly jobs: ScheduledJob[];
+  /** What was sent, as it is now. */
+  readonly deliveries: Fields[];
+  /** Calls for people that nobody has answered. */
+  readonly notices: Fields[];
+  constructor(script: SeamScript);
+  stateOf(sessionKey: string, namespace: string): StoredState;
+  /** What an answer commits. */
+  commit(sessionKey: string, answer: Fields): void;
+  /** Undefined: it is none of these methods. */
+  answer(method: SepMethodName, params: Fields, sessionKey: string): Promise<unknown>;
 }
 
 type SepEventName =

@@ -14,12 +14,12 @@ import type {
 } from './definitions.ts';
 import type { Host } from './host.ts';
 import type { EventName, HookName, LogLevel, UiKind } from './names.ts';
-import type { EventHandler, HookHandler, HookInputs } from './on.ts';
+import type { EventHandler, FurtherHookHandler, HandlerContext, HookHandler, HookInputs } from './on.ts';
 import type { ToolParameters } from './parameters.ts';
 import type { ProgramRuns } from './programs.ts';
 import type { RenderBlock } from './render.ts';
 import type { DeliverAs, KeyValues, SessionFacade } from './session.ts';
-import type { Seams } from './seams.ts';
+import type { FurtherEvents, FurtherHooks, Seams } from './seams.ts';
 import type { Ui } from './ui.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -70,6 +70,16 @@ export interface ExtensionApi extends Seams {
 
   /** Takes part in a hook. Returns how to stop. */
   on<Name extends HookName>(hook: Name, handler: HookHandler<HookInputs[Name]>): () => void;
+  /** Takes part in a hook that SEP does not name, where the host has it. */
+  on<Name extends keyof FurtherHooks>(
+    hook: Name,
+    handler: FurtherHookHandler<FurtherHooks[Name]['input'], FurtherHooks[Name]['patch']>,
+  ): () => void;
+  /** Follows an event that SEP does not name, where the host has it. */
+  on<Name extends keyof FurtherEvents>(
+    event: Name,
+    handler: (payload: FurtherEvents[Name], context: HandlerContext) => unknown,
+  ): () => void;
   /** Follows an event. */
   on(event: EventName, handler: EventHandler): () => void;
 

@@ -3,10 +3,12 @@ import type { ExtensionApi } from './api.ts';
 import { contentText } from './answers.ts';
 import { aboutCurrent, currentContext, type CallDeps } from './call.ts';
 import type { CommandDefinition, FlagDefinition, PiCommandOptions, ProviderDefinition, ShortcutDefinition } from './definitions.ts';
+import { isFurtherHookName } from '@tenon/protocol/sep/wire';
 import type { EventHandler, HookHandler } from './on.ts';
 import { createProgramRuns } from './programs.ts';
 import { type AnySeamHandler, type AnyTool, isHook, type Registry } from './registry.ts';
 import { messageOf, RpcError } from './rpc-error.ts';
+import { createSeamGroups, type SeamCall } from './seam-groups.ts';
 import type { SeamCalls } from './seams.ts';
 import { createKeyValues, createSession } from './session.ts';
 import { createUi } from './ui.ts';
@@ -23,6 +25,12 @@ export function createApi(deps: ApiDeps): ExtensionApi {
   const warn = (message: string) => log('warn', message);
   const session = createSession(ask, currentContext);
   const text = (content: Parameters<ExtensionApi['sendUserMessage']>[0]) => contentText(content) ?? '';
+
+  /** With the context of the call in which it is used, where the method takes one and no session is named. */
+  const call = (async (method: keyof SeamCalls, params: Readonly<Record<string, unknown>>) => {
+    const isPlaced = unplaced.has(method) || 'session_key' in params || 'context' in params;
+    return ask(method, isPlaced ? params : { ...params, context: currentContext() });
+  }) as SeamCall;
 
   return {
     name: 'extension',
@@ -47,6 +55,7 @@ export function createApi(deps: ApiDeps): ExtensionApi {
     registerMessageRenderer: (tag, template) => registry.addMessageRenderer(tag, template),
 
     on(name: string, handler: HookHandler<never> | EventHandler) {
+      if (isFurtherHookName(name)) return registry.addHook(name, handler as HookHandler);
       if (!isHook(name)) return registry.addEvent(name, handler as EventHandler);
       const stop = [registry.addHook(name, handler as HookHandler)];
       // Hosts that have no such hook tell it as an event.
@@ -106,10 +115,8 @@ export function createApi(deps: ApiDeps): ExtensionApi {
     setActiveTools: async (names) => (await ask<{ active: readonly string[] }>('tools/set_active', { tools: names })).active,
     onShutdown: deps.onShutdown,
 
-    call(method: keyof SeamCalls, params: Readonly<Record<string, unknown>>) {
-      const isPlaced = method === 'state/list' || method === 'kv/compare_and_set' || 'session_key' in params || 'context' in params;
-      return ask(method, isPlaced ? params : { ...params, context: currentContext() }) as Promise<never>;
-    },
+    call,
+    ...createSeamGroups(call),
     registerToolFacts: (facts) => registry.addSeam('tool_facts', facts),
     registerState: (state) => registry.addSeam('state', state),
     registerDescriptor: (descriptor) => registry.addSeam('descriptors', descriptor),
@@ -117,8 +124,25 @@ export function createApi(deps: ApiDeps): ExtensionApi {
     registerPatchAction: (action, handler) => registry.addSeam('patch_actions', action, handler as AnySeamHandler),
     registerInteraction: (interaction, handler) => registry.addSeam('interactions', interaction, handler as AnySeamHandler),
     registerPolicy: (policy, handler) => registry.addSeam('policies', policy, handler as AnySeamHandler),
+    registerScheduledTurn: (turn, handler) => registry.addSeam('scheduled_turns', turn, handler as AnySeamHandler),
+    registerSchedulerJob(job, cleanUp) {
+      registry.addSeam('scheduler_jobs', job, async (request) => {
+        await cleanUp(request as never);
+        return {};
+      });
+    },
+    registerGatewayMethod(method, handler) {
+      registry.addSeam('gateway_methods', method, async (request, context) => ({
+        result: (await handler(request.params, request as never, context)) ?? null,
+      }));
+    },
+    registerGatewayEvent: (event) => registry.addSeam('gateway_events', event),
+    registerStartupCheck: (check, handler) => registry.addSeam('startup_checks', check, handler as AnySeamHandler),
   } satisfies ExtensionApi as ExtensionApi;
 }
+
+/** They are about no session. */
+const unplaced: ReadonlySet<string> = new Set<keyof SeamCalls>(['state/list', 'kv/compare_and_set', 'gateway_event/emit']);
 
 function piCommand(name: string, { description = name, handler, getArgumentCompletions }: PiCommandOptions): CommandDefinition {
   return {

@@ -1,13 +1,13 @@
 // The requests of the host, one function each. What an author's handler throws becomes an answer here: of a tool a result
 // that is an error, of a hook or command an error of the protocol. A tool or command that is not there is answered as a
 // result too, as hosts expect.
-import { methodOf, texts, type SepMethodName } from '@tenon/protocol/sep/wire';
+import { isFurtherHookName, methodOf, texts, type SepMethodName } from '@tenon/protocol/sep/wire';
 import { commandResult, completionResult, completions, contentText, credentials, toolError, toolResult } from './answers.ts';
 import { Call, type CallDeps, readContext, within } from './call.ts';
 import type { CommandAnswer, CompletionRequest, Delta, ProviderDefinition, ToolAnswer, ToolContext } from './definitions.ts';
 import { withoutUndefined } from './host.ts';
 import type { HookName } from './names.ts';
-import { type EventHandler, type HandlerContext, runHandlers } from './on.ts';
+import { type EventHandler, type HandlerContext, runFurtherHandlers, runHandlers } from './on.ts';
 import { type ParsedArguments, parseArguments } from './parameters.ts';
 import { type IncomingCall, isPromise, type Params, type Peer } from './peer.ts';
 import type { AnyTool, Registry } from './registry.ts';
@@ -55,7 +55,12 @@ export function createDispatch(deps: DispatchDeps) {
     hook: ({ hook, input, context }, incoming) => {
       const given = Object.assign(new Call(readContext(context), incoming, deps), { kind: 'hook' as const });
       const found = registry.hooks.get(String(hook)) ?? [];
-      return within(given.context, () => runHandlers(hook as HookName, found, isFields(input) ? input : {}, given));
+      const said = isFields(input) ? input : {};
+      return within(given.context, () =>
+        isFurtherHookName(String(hook))
+          ? runFurtherHandlers(String(hook), found, said, given)
+          : runHandlers(hook as HookName, found, said, given),
+      );
     },
     'provider/complete': async (params, incoming) => {
       const provider = providerOf(params.provider);
@@ -89,6 +94,10 @@ export function createDispatch(deps: DispatchDeps) {
     'patch_action/execute': (params, incoming) => runAction('patch_actions', params, incoming),
     'interaction/press': (params, incoming) => runSeam('interactions', params.namespace, params, incoming),
     'policy/decide': (params, incoming) => runSeam('policies', params.policy, params, incoming),
+    'schedule/due': (params, incoming) => runSeam('scheduled_turns', params.handler, params, incoming),
+    'schedule/clean_up': (params, incoming) => runSeam('scheduler_jobs', params.job, params, incoming),
+    'gateway_method/call': (params, incoming) => runSeam('gateway_methods', params.name, params, incoming),
+    'startup_check/run': (params, incoming) => runSeam('startup_checks', params.check, params, incoming),
   };
 
   /** What it throws is its answer: that it was not done. */

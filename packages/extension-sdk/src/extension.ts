@@ -6,6 +6,7 @@ import { createDispatch } from './dispatch.ts';
 import { createAskHost, type Host, readHost } from './host.ts';
 import type { LogLevel, UiKind } from './names.ts';
 import { type Params, Peer } from './peer.ts';
+import { groupNames, groups } from '@tenon/protocol/sep/wire';
 import { Registry } from './registry.ts';
 import { messageOf, RpcError } from './rpc-error.ts';
 import { stdioTransport, type Transport } from './transport.ts';
@@ -85,10 +86,13 @@ function connectExtension(setup: Setup, transport: Transport, onShutdown: () => 
       const has = (group: string) => host?.capabilities[group] === true;
       for (const group of registry.groupsBeyond())
         if (!has(group)) complain(`this host has no "${group}": what was registered for it is left out`);
+      // A host that has more than SEP names it, on or off.
+      const hasMore = groupNames.some((group) => 'beyond' in groups[group] && host?.capabilities[group] !== undefined);
+      if (!hasMore) for (const name of registry.namesBeyond()) complain(`this host has no "${name}": whoever follows it hears nothing`);
       return {
         protocol_version: PROTOCOL_VERSION,
         extension: { name: api.name, version: api.version },
-        registrations: registry.toWire(has),
+        registrations: registry.toWire(has, hasMore),
       };
     },
     async shutdown() {

@@ -30,13 +30,24 @@ export {
 export { defineExtension, type Connection, type Extension, type Setup } from './extension.ts';
 export type { DispatchContext, Host } from './host.ts';
 export type { EventName, HookName, LogLevel, Mode, UiKind } from './names.ts';
-export type { EventHandler, HandlerContext, HookAnswer, HookHandler, HookInputs, HookOutcome, Messages } from './on.ts';
+export type {
+  EventHandler,
+  FurtherHookAnswer,
+  FurtherHookHandler,
+  HandlerContext,
+  HookAnswer,
+  HookHandler,
+  HookInputs,
+  HookOutcome,
+  Messages,
+} from './on.ts';
 export { toJsonSchema, type ArgumentsOf, type ToolParameters, type ZodSchema } from './parameters.ts';
 export { Peer, type FrameId, type IncomingCall, type Params, type PeerHandlers, type PeerLimits, type RequestOptions } from './peer.ts';
 export type { ExecOptions, ExecResult, ProgramRuns } from './programs.ts';
 export { render, type RenderBlock } from './render.ts';
 export { RpcError } from './rpc-error.ts';
-export type { SeamCalls, SeamHandler, SeamItems, SeamRequests, Seams } from './seams.ts';
+export type { SeamGroups, SessionPlace, StateCalls } from './seam-groups.ts';
+export type { FurtherEvents, FurtherHooks, SeamCalls, SeamHandler, SeamItems, SeamRequests, Seams } from './seams.ts';
 export type { DeliverAs, KeyValues, SessionFacade } from './session.ts';
 export { linkedPair, stdioTransport, type StdioOptions, type Transport, type TransportEvents } from './transport.ts';
 export type { DialogOptions, Ui } from './ui.ts';

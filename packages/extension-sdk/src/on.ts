@@ -43,6 +43,13 @@ export type HookHandler<Input = Record<string, unknown>> = (
   input: Input,
   context: HandlerContext,
 ) => HookAnswer | void | Promise<HookAnswer> | Promise<void>;
+/** Of a hook beyond SEP: `patch` is what the hook may answer. */
+export type FurtherHookHandler<Input, Patch> = (
+  input: Input,
+  context: HandlerContext,
+) => FurtherHookAnswer<Patch> | void | Promise<FurtherHookAnswer<Patch>> | Promise<void>;
+export type FurtherHookAnswer<Patch> = { readonly block: boolean; readonly reason?: string } | { readonly patch: Patch } | undefined;
+
 export type EventHandler = (payload: Fields, context: HandlerContext) => unknown;
 
 export type HookOutcome =
@@ -68,6 +75,25 @@ export async function runHandlers(
     else if (!('block' in answer || 'cancel' in answer)) throw badAnswer(name);
   }
   return JSON.stringify(input) === before ? { action: 'continue' } : { action: 'modify', patch: input };
+}
+
+/** Of a hook beyond SEP: a patch is what the hook may answer, and nothing of the input. Of two that say the same field, the last one holds. */
+export async function runFurtherHandlers(
+  name: string,
+  handlers: readonly HookHandler[],
+  input: Fields,
+  context: HandlerContext,
+): Promise<HookOutcome> {
+  let patch: Fields | undefined;
+  for (const handler of handlers) {
+    const answer = await handler({ ...input }, context);
+    if (answer === undefined || answer === null) continue;
+    if (!isFields(answer)) throw badAnswer(name);
+    if ('patch' in answer && isFields(answer.patch)) patch = { ...patch, ...answer.patch };
+    else if (isBlock(answer)) return answer.reason === undefined ? { action: 'block' } : { action: 'block', reason: String(answer.reason) };
+    else if (!('block' in answer || 'cancel' in answer)) throw badAnswer(name);
+  }
+  return patch === undefined ? { action: 'continue' } : { action: 'modify', patch };
 }
 
 function badAnswer(hook: string): TypeError {

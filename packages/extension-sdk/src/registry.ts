@@ -1,6 +1,14 @@
 // What an extension has registered: the handlers, and the items as `initialize` and `registry/update` carry them. A name is
 // registered once; later on some kinds can be added and replaced, as the protocol says.
-import { hookNames, registrations as kinds, type SepHookName, type SepRegistrationKey } from '@tenon/protocol/sep/wire';
+import {
+  hookNames,
+  isFurtherEventName,
+  isFurtherHookName,
+  registrations as kinds,
+  type SepFurtherHookName,
+  type SepHookName,
+  type SepRegistrationKey,
+} from '@tenon/protocol/sep/wire';
 import type {
   CallContext,
   CommandDefinition,
@@ -88,7 +96,7 @@ export class Registry {
     this.#add('message_renderers', tag, { tag, template });
   }
 
-  addHook(name: SepHookName, handler: HookHandler): () => void {
+  addHook(name: SepHookName | SepFurtherHookName, handler: HookHandler): () => void {
     if (!this.hooks.has(name)) this.#add('hooks', name, name);
     return push(this.hooks, name, handler);
   }
@@ -98,12 +106,24 @@ export class Registry {
     return push(this.events, name, handler);
   }
 
-  /** For `initialize`; from now on what comes is news. Other kinds than SEP's only where the host has their group. */
-  toWire(has: (group: string) => boolean): Readonly<Record<string, readonly WireItem[]>> {
+  /**
+   * For `initialize`; from now on what comes is news. Other kinds than SEP's only where the host has their group, other hooks and
+   * events only where it has any of what is beyond SEP.
+   */
+  toWire(has: (group: string) => boolean, hasMore: boolean): Readonly<Record<string, readonly WireItem[]>> {
     this.#news = new Map();
     const written = [...this.#items].filter(([kind]) => isSpoken(kind, has));
+    const named = (kind: SepRegistrationKey, items: Map<string, WireItem>) =>
+      [...items].filter(([key]) => hasMore || !isFurther(kind, key)).map(([, item]) => item);
     // SEP's own SDK sends these two always.
-    return { tools: [], subscriptions: [], ...Object.fromEntries(written.map(([kind, items]) => [kind, [...items.values()]])) };
+    return { tools: [], subscriptions: [], ...Object.fromEntries(written.map(([kind, items]) => [kind, named(kind, items)])) };
+  }
+
+  /** Hooks and events that are not SEP's. */
+  namesBeyond(): readonly string[] {
+    return (['hooks', 'subscriptions'] as const).flatMap((kind) =>
+      [...(this.#items.get(kind)?.keys() ?? [])].filter((key) => isFurther(kind, key)),
+    );
   }
 
   /** Groups that are not SEP's and that something was registered for. */
@@ -137,6 +157,10 @@ export class Registry {
 
 export function isHook(name: string): name is SepHookName {
   return (hookNames as readonly string[]).includes(name);
+}
+
+function isFurther(kind: SepRegistrationKey, name: string): boolean {
+  return (kind === 'hooks' && isFurtherHookName(name)) || (kind === 'subscriptions' && isFurtherEventName(name));
 }
 
 function isSpoken(kind: SepRegistrationKey, has: (group: string) => boolean): boolean {

@@ -14,4 +14,5 @@ export {
   type UiAnswer,
   type UiRequest,
 } from './scripted-host.ts';
+export { ScriptedSeams, type ApprovalAnswer, type ScheduledJob, type SeamScript, type StoredState } from './scripted-seams.ts';
 export { startExtension, type ExtensionCommand, type RunningExtension, type StartOptions } from './running-extension.ts';

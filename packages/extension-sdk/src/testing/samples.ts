@@ -40,14 +40,9 @@ export function samplePayload(event: string): Fields {
 
 /** A session, as `patch_action/execute` shows it. */
 export const sampleEntry: Fields = {
-  ...{
-    key: 'agent:main:main',
-    agent_id: 'main',
-    version: 1,
-    created_at: '2026-01-01T00:00:00.000Z',
-    updated_at: '2026-01-01T00:00:00.000Z',
-  },
-  ...{ title: 'A session' },
+  ...{ key: 'agent:main:main', session_id: 'ses_0123456789abcdef', agent_id: 'main', title: 'A session', label: null },
+  ...{ pinned: false, archived: false, model: null, thinking: null, permissions: null, queue: null, status: 'idle' },
+  ...{ revision: 1, created_at: 1_900_000_000_000, updated_at: 1_900_000_000_000 },
 };
 
 export const samplePolicyCall: Fields = {

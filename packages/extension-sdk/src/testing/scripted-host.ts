@@ -18,6 +18,8 @@ import {
 } from '@tenon/protocol/sep/wire';
 import { Peer, RpcError, type Transport } from '../index.ts';
 import type { FrameCheck } from './check-frames.ts';
+import { allGroups, sampleEntry, samplePolicyCall } from './samples.ts';
+import { ScriptedSeams, type SeamScript } from './scripted-seams.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -31,7 +33,11 @@ export interface UiAnswer {
   readonly cancelled?: boolean;
 }
 
-export interface ScriptedHostOptions {
+export interface ScriptedHostOptions extends SeamScript {
+  /** It has what Tenon has beyond SEP, all groups on; `seams` of the host holds what came of it. */
+  readonly seams?: boolean;
+  /** The session that calls are about; `agent:main:test` without it. */
+  readonly sessionKey?: string;
   /** What people answer; without it, and where it returns nothing, a dialog is cancelled. */
   onUiRequest?(request: UiRequest): UiAnswer | undefined | Promise<UiAnswer | undefined>;
   /** What `exec/run` does; without it nothing may be run. */
@@ -94,6 +100,8 @@ export class ScriptedHost {
   readonly faults: string[] = [];
   /** What `kv/*` holds. */
   readonly kv = new Map<string, unknown>();
+  /** What groups beyond SEP hold, where `seams` is set. */
+  readonly seams: ScriptedSeams;
   readonly #peer: Peer;
   readonly #options: ScriptedHostOptions;
   readonly #check: FrameCheck;
@@ -105,6 +113,7 @@ export class ScriptedHost {
 
   constructor(transport: Transport, options: ScriptedHostOptions, check: FrameCheck) {
     this.#options = options;
+    this.seams = new ScriptedSeams(options);
     this.#check = check;
     this.#peer = new Peer(
       checking(transport, (line) => this.#note(check.line(line))),
@@ -180,6 +189,47 @@ export class ScriptedHost {
     return (await this.dispatch('provider/oauth_refresh', params, options)) as Fields;
   }
 
+  /** As a button or a program would; what the answer commits is committed. */
+  async runAction(action: string, payload?: unknown, options: CallOptions = {}): Promise<Fields> {
+    return this.#committed('action/execute', { action, ...(payload === undefined ? {} : { payload }) }, options);
+  }
+
+  /** As a change of a session would that asks for it. */
+  async runPatchAction(action: string, payload?: unknown, entry: Fields = sampleEntry, options: CallOptions = {}): Promise<Fields> {
+    return this.#committed('patch_action/execute', { action, entry, ...(payload === undefined ? {} : { payload }) }, options);
+  }
+
+  /** A button whose data is `<namespace>:<payload>`. */
+  async press(namespace: string, payload: string, options: CallOptions = {}): Promise<{ readonly text?: string }> {
+    const params = { ...this.#place, channel: 'webchat', namespace, payload, client: CLIENT };
+    return (await this.dispatch('interaction/press', params, options)) as { text?: string };
+  }
+
+  /** What a policy says of a tool call. */
+  async decide(policy: string, tool: string, args: Fields = {}, more: Fields = {}): Promise<Fields> {
+    const params = { ...this.#place, ...samplePolicyCall, policy, tool, arguments: args, ...more };
+    return (await this.dispatch('policy/decide', params)) as Fields;
+  }
+
+  /** The first turn that waits is due: it is offered to the handlers of the extension, and gone. Undefined: none waits. */
+  async fireTurn(options: CallOptions = {}): Promise<{ readonly handled: boolean; readonly reply?: string } | undefined> {
+    const job = this.seams.jobs.shift();
+    if (!job) return undefined;
+    const { registrations = {} } = await this.initialize();
+    const { id: job_id, message, name, tag } = job;
+    const due = { ...this.#place, run_id: 'run-due', job_id, name, message, due_at: Date.now(), ...(tag === undefined ? {} : { tag }) };
+    for (const { id } of (registrations.scheduled_turns ?? []) as readonly Fields[]) {
+      const answer = (await this.dispatch('schedule/due', { ...due, handler: id }, options)) as { handled: boolean; reply?: string };
+      if (answer.handled) return answer;
+    }
+    return { handled: false };
+  }
+
+  /** A client calls a method of the gateway that the extension has registered. */
+  async callMethod(name: string, params: unknown = {}, options: CallOptions = {}): Promise<unknown> {
+    return ((await this.dispatch('gateway_method/call', { name, params, client: CLIENT }, options)) as { result: unknown }).result;
+  }
+
   async shutdown(options: CallOptions = {}): Promise<void> {
     await this.initialize();
     await this.request('shutdown', {}, options);
@@ -237,6 +287,24 @@ export class ScriptedHost {
     return result;
   }
 
+  get #place(): Fields {
+    return { session_key: this.#options.sessionKey ?? SESSION, agent_id: 'main' };
+  }
+
+  async #committed(method: 'action/execute' | 'patch_action/execute', params: Fields, options: CallOptions): Promise<Fields> {
+    const answer = (await this.dispatch(method, { ...this.#place, ...params, client: CLIENT }, options)) as Fields;
+    this.seams.commit(String(this.#place.session_key), answer);
+    return answer;
+  }
+
+  /** That of a context that is good, or the one that is named. */
+  #sessionOf({ context, session_key: key }: Fields): string {
+    if (typeof key === 'string') return key;
+    const { token } = (context ?? {}) as { token?: string };
+    if (context !== undefined && !this.#tokens.has(String(token))) throw refusal('ContextViolation', texts.staleContext);
+    return String(this.#place.session_key);
+  }
+
   async #initialize(over: Fields): Promise<InitializeResult> {
     const params: Fields = {
       protocol_version: PROTOCOL_VERSION,
@@ -246,6 +314,7 @@ export class ScriptedHost {
       session: { id: 'test-session' },
       ui_capabilities: uiKinds,
       flags: {},
+      ...(this.#options.seams ? { capabilities_enabled: allGroups } : {}),
       ...this.#options.initialize,
       ...over,
     };
@@ -324,6 +393,8 @@ export class ScriptedHost {
     if (method === 'session/state') return { state: {} };
     if (method === 'ui/request') return this.#ui(params as UiRequest);
     if (method === 'exec/run') return this.#exec(params);
+    const answer = this.#options.seams ? await this.seams.answer(method, params, this.#sessionOf(params)) : undefined;
+    if (answer !== undefined) return answer;
     if (methodRow(method).beyond) throw refusal('MethodNotFound', texts.methodNotFound(method));
     return {};
   }
@@ -351,6 +422,8 @@ export class ScriptedHost {
   }
 }
 
+const SESSION = 'agent:main:test';
+const CLIENT = { scopes: ['operator.read', 'operator.write'] };
 const MOST_FAULTS = 100;
 const MOST_CALLS = 10_000;
 
