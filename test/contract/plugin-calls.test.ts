@@ -27,6 +27,7 @@ function open() {
     get: (id) => ({ name: id }),
     holds: (_, grant) => held.has(grant),
     stateOf: () => undefined,
+    isActive: () => true,
     missingGuard: () => undefined,
     openRuns: async () => [],
   };

@@ -136,6 +136,7 @@ function open(hookRegistry: HookRegistry = createHookRegistry()) {
     get: (id) => ({ name: id }),
     holds: () => true,
     stateOf: () => undefined,
+    isActive: () => true,
     missingGuard: () => undefined,
     openRuns: async () => [],
   };

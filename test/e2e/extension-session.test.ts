@@ -246,3 +246,64 @@ test('an extension is told of turns, messages, tools, models and moves in the or
   );
   assert.equal(payloads('turn_start')[0]?.session_key, SESSION);
 });
+
+test('an extension narrows the tools of a session or of all, never beyond what the agent has, until it begins anew', async () => {
+  verifies('sep:set-active');
+  await using talk = await open({ capabilities: 'kv = true' }, ['other']);
+  const offered = () => (talk.server.requests.at(-1)?.body?.tools ?? []).map(({ function: { name } }) => name).sort();
+  const say = async (message: string, more: Record<string, unknown> = {}) => {
+    talk.server.next({ text: 'Yes.' });
+    await talk.say(message, more);
+    return offered();
+  };
+  const whole = await say('what is there');
+  assert.ok(whole.includes('read') && whole.includes('exec') && whole.includes('desk__do') && whole.includes('other__do'));
+  assert.deepEqual(await does(talk, ['setActiveTools', ['read', 'desk.do', 'nothing.like', 'launch', 'read']]), [['read', 'desk.do']]);
+  assert.deepEqual(await say('and now'), ['desk__do', 'read']);
+  const elsewhere = { sessionKey: 'agent:main:elsewhere' };
+  assert.deepEqual(await say('and there', elsewhere), whole, 'it is the session of the command alone');
+  // What another one leaves is narrowed further, and what this one asks for again comes back no further than the other lets it.
+  talk.server.next(call('desk__do', { steps: [['setActiveTools', ['read', 'ls', 'desk.do', 'other.do']]] }), { text: 'Back.' });
+  await talk.say('widen');
+  assert.deepEqual(offered(), ['desk__do', 'ls', 'other__do', 'read'], 'the turn that runs is told at its next step');
+  talk.server.next(
+    call('other__do', { steps: [['call', 'tools/set_active', { tools: ['ls', 'exec', 'other.do'], session_key: 'as no host knows it' }]] }),
+    {
+      text: 'Less.',
+    },
+  );
+  await talk.say('narrow');
+  assert.deepEqual(offered(), ['ls', 'other__do']);
+  assert.match((await talk.results()).at(-1)?.text ?? '', /"active":\["ls","other\.do"\]/, 'what is asked, and what holds');
+  // A call of a tool that is not active is refused, whatever the model knows of it.
+  talk.server.next(call('read', { path: 'x' }), { text: 'Not so.' });
+  await talk.say('read it');
+  assert.match((await talk.results()).at(-1)?.text ?? '', /There is no tool "read"/);
+  // A crash is no way out; a reload is a new beginning.
+  await talk.admin.request('commands.invoke', { sessionKey: SESSION, text: `/desk ${JSON.stringify([['exit']])}` });
+  assert.deepEqual(await say('after a crash'), ['ls', 'other__do']);
+  await talk.ask('plugins.reload', { id: 'other' });
+  assert.deepEqual(await say('after a reload'), ['desk__do', 'ls', 'other__do', 'read']);
+  await talk.ask('plugins.disable', { id: 'desk' });
+  assert.deepEqual(
+    await say('without it'),
+    whole.filter((name) => name !== 'desk__do'),
+  );
+});
+
+test('flags that an extension declares have the values that the operator has set up, and a change is a new process', async () => {
+  verifies('sep:flags', 'sep:initialize');
+  await using talk = await open({ flags: [{ name: 'loud' }, { name: 'words', default: 3 }] });
+  const flags = () => does(talk, ['getFlag', 'loud'], ['getFlag', 'words'], ['getFlag', 'odd']);
+  assert.deepEqual(await flags(), [null, 3, null]);
+  const { pid } = (await talk.ask('plugins.get', { id: 'desk' })).plugin.process;
+  await talk.ask('plugins.config', { id: 'desk', config: { loud: true, words: 5, odd: 'x' } });
+  assert.deepEqual(await flags(), [true, 5, 'x']);
+  assert.notEqual((await talk.ask('plugins.get', { id: 'desk' })).plugin.process.pid, pid);
+  const refused = await talk.refused('plugins.config', { id: 'desk', config: { loud: { deep: true } } });
+  assert.match(refused.message, /config\/loud/);
+  await talk.ask('plugins.reload', { id: 'desk' });
+  assert.deepEqual(await flags(), [true, 5, 'x']);
+  await talk.ask('plugins.config', { id: 'desk', config: null });
+  assert.deepEqual(await flags(), [null, 3, null]);
+});

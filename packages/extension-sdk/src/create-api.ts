@@ -112,7 +112,8 @@ export function createApi(deps: ApiDeps): ExtensionApi {
         throw thrown;
       }
     },
-    setActiveTools: async (names) => (await ask<{ active: readonly string[] }>('tools/set_active', { tools: names })).active,
+    setActiveTools: async (names) =>
+      (await ask<{ active: readonly string[] }>('tools/set_active', { ...aboutCurrent(deps.host()), tools: names })).active,
     onShutdown: deps.onShutdown,
 
     call,

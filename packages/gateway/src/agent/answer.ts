@@ -8,7 +8,7 @@ import { askModel, type Said } from './ask-model.ts';
 import { compact } from './compact.ts';
 import { isFull } from './compaction.ts';
 import { callsOf, estimateTokens, messagesOf, textOf, withoutImages } from './prompt.ts';
-import type { Prompt } from './prompt-hooks.ts';
+import { activeTools, type Prompt } from './prompt-hooks.ts';
 import { append, consult, hookContextOf, Parked, type Turn } from './turn-context.ts';
 
 /** How often one answer may make room for itself. */
@@ -122,7 +122,8 @@ function watchCalls(turn: Turn, prompt: Prompt): { request: (model: Model) => Pr
     const seen = await consult(turn, 'context', { ...context, messages });
     if (seen.kind === 'done') messages = seen.event.messages;
     const call = { callId, provider: model.info.provider, model: model.info.id };
-    const tools = prompt.tools.map((tool) => tool.name);
+    const active = activeTools(turn, prompt);
+    const tools = active.map((tool) => tool.name);
     const asked = await consult(turn, 'before_provider_request', {
       ...context,
       ...call,
@@ -137,7 +138,7 @@ function watchCalls(turn: Turn, prompt: Prompt): { request: (model: Model) => Pr
     return {
       system,
       messages,
-      tools: prompt.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+      tools: active.map(({ name, description, parameters }) => ({ name, description, parameters })),
       thinking,
       cacheKey: turn.session.sessionId,
       about: { sessionKey: turn.session.key, agentId: turn.agent.id, runId: turn.run.runId },

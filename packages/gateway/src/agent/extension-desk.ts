@@ -13,8 +13,10 @@ import type { Store } from '../store/store.ts';
 import { agentIdOf, type AgentBook } from './agents.ts';
 import { chooseModel } from './choose-model.ts';
 import type { Composer } from './composer.ts';
+import { isOffered } from './plugin-tools.ts';
 import { SAID_BY_EXTENSION } from './prompt.ts';
 import type { Turns } from './service.ts';
+import type { Tool } from './tools/tool.ts';
 import type { Transcripts } from './transcripts.ts';
 
 export interface DeskDeps {
@@ -27,6 +29,8 @@ export interface DeskDeps {
   readonly transcripts: Pick<Transcripts, 'modelOf'>;
   readonly turns: Pick<Turns, 'accepted'>;
   readonly nameOf: (plugin: string) => string;
+  readonly allTools: () => readonly Pick<Tool, 'name' | 'optional'>[];
+  readonly isActive: (tool: string, sessionKey: string) => boolean;
 }
 
 export function createSessionDesk(deps: DeskDeps): SessionDesk {
@@ -91,6 +95,12 @@ export function createSessionDesk(deps: DeskDeps): SessionDesk {
         { model: found.id, ...(thinking === undefined ? {} : { thinking }) },
         { ...deps, by: principalOf(plugin) },
       );
+    },
+
+    tools(sessionKey) {
+      const of = sessionKey === undefined ? agents.list().map(({ id }) => agents.get(id)) : [agents.get(agentIdOf(sessionKey))];
+      const offered = deps.allTools().filter((tool) => of.some((agent) => agent && isOffered(tool, agent)));
+      return offered.map(({ name }) => name).filter((name) => sessionKey === undefined || deps.isActive(name, sessionKey));
     },
 
     async state({ sessionKey, runId }) {

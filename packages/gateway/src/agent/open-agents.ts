@@ -337,7 +337,8 @@ export function openAgents(options: AgentOptions): AgentParts {
       press: (request) => pressInChannel(request, { store, clock, lanes, plugins, turns, wake, answered: ui.answered }),
       people: ui,
       desk: createSessionDesk({
-        ...{ store, clock, agents, models, hooks, composer, transcripts, turns },
+        ...{ store, clock, agents, models, hooks, composer, transcripts, turns, allTools },
+        isActive: (tool, sessionKey) => plugins?.isActive(tool, sessionKey) ?? true,
         nameOf: (id) => plugins?.get(id)?.name ?? id,
       }),
       workspaceOf: (sessionKey) => {

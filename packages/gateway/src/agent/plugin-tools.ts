@@ -33,6 +33,8 @@ export interface PluginParts {
     | undefined;
   /** Whether the operator has granted it, now. */
   holds(plugin: string, grant: string): boolean;
+  /** Whether extensions leave this tool active in the session. */
+  isActive(tool: string, sessionKey: string): boolean;
   /** A plugin that is meant to guard this and is not loaded. */
   missingGuard(guarded: Guarded): MissingGuard | undefined;
   /** What the plugin keeps in the session, as it is now; undefined where it keeps nothing in any. */

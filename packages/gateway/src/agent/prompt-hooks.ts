@@ -23,6 +23,11 @@ export interface Prompt {
   readonly told?: { readonly entryId: string; readonly content: (TextBlock | ImageBlock)[] };
 }
 
+/** Those of the turn that are active now: extensions narrow them also while it runs. */
+export function activeTools({ deps: { plugins }, session }: Turn, { tools }: Pick<Prompt, 'tools'>): readonly Tool[] {
+  return plugins ? tools.filter(({ name }) => plugins.isActive(name, session.key)) : tools;
+}
+
 export async function preparePrompt(turn: Turn): Promise<Prompt | RunEnd> {
   const { hooks, models } = turn.deps;
   const message = lastUserMessage(turn);

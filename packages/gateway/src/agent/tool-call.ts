@@ -16,7 +16,7 @@ import type { OpenCall } from '../store/calls.ts';
 import { faultOf, type NotPassed, passAgain, passGates } from './judge-call.ts';
 import { permit, type Refused } from './permit.ts';
 import { callsOf } from './prompt.ts';
-import type { Prompt } from './prompt-hooks.ts';
+import { activeTools, type Prompt } from './prompt-hooks.ts';
 import { throughMiddleware } from './tool-results.ts';
 import { type PreparedCall, type Tool, ToolError, type ToolIo, type ToolOutput } from './tools/tool.ts';
 import { type Caller, extendPath, hookContextOf, Parked, type Turn } from './turn-context.ts';
@@ -85,9 +85,10 @@ async function admit(turn: Turn, prompt: Prompt, call: OpenCall, asked: readonly
   const block = asked.find((each) => each.id === call.callId);
   if (block?.malformed !== undefined)
     return refusal(`The arguments of this call are not a JSON object that can be read. They begin with: ${block.malformed.slice(0, 200)}`);
-  const tool = prompt.tools.find((each) => each.name === call.name);
+  const tools = activeTools(turn, prompt);
+  const tool = tools.find((each) => each.name === call.name);
   if (!tool) {
-    const names = prompt.tools.map((each) => each.name);
+    const names = tools.map((each) => each.name);
     return refusal(`There is no tool "${call.name.slice(0, 128)}"${didYouMean(call.name, names)}. The tools are: ${names.join(', ')}`);
   }
   if (call.state === 'started' && !tool.idempotent)

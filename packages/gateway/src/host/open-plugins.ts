@@ -3,6 +3,7 @@
 import { DEFAULT_AGENT_ID, GatewayError } from '@tenon/protocol';
 import { createLanes } from '../kernel/lane.ts';
 import type { StoredEvent } from '../store/stream.ts';
+import { createActiveTools } from './active-tools.ts';
 import { createContributionRegistry } from './contribution-registry.ts';
 import { createDeliverer } from './deliverer.ts';
 import { isWatched, type NotFit } from './discover.ts';
@@ -38,6 +39,8 @@ const isEnd = ({ event, payload }: StoredEvent) => event === 'chat' && payload.i
 const isPress = ({ event, payload }: StoredEvent) => event === 'chat' && payload.includes('"customType":"delivery_pressed"');
 const MAX_FORGET_STEPS = 10_000;
 const MAX_OWNERS = 4_096;
+/** The limit `narrowedSessions` of the extension protocol, which is loaded when there is an extension. */
+const MAX_NARROWED = 1_000;
 const DEFAULT_SESSION = `agent:${DEFAULT_AGENT_ID}:main`;
 
 const GONE = 'it is switched on, and its folder is not there: put it back, or switch it off';
@@ -66,6 +69,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     changed,
     generationOf: (plugin) => known.get(plugin)?.load?.facts.generation,
   });
+  const activeTools = createActiveTools(MAX_NARROWED);
   const extensions =
     options.extensions &&
     extensionsWhenThere({
@@ -73,6 +77,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
       ...options.extensions,
       workspace: options.workspaceOf(DEFAULT_SESSION) ?? options.home,
       uid,
+      activeTools,
       ready: (id) => void bringAgain(id),
       holds: (id, grant) => known.get(id)?.load?.holds(grant) ?? false,
       changed,
@@ -83,7 +88,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
   const holds = createPluginHolds(store, clock, blocks);
   const trust = createPluginTrust({ store, clock, uid });
   const cleanUp = createCleanUp({ caller, runContexts, log });
-  const ends = createSessionEnds({ registry, cleanUp, runContexts, log });
+  const ends = createSessionEnds({ registry, cleanUp, runContexts, activeTools, log });
   const { bring, warm, unload, leave, finishLeaving, settle } = createPluginLoads({
     load: { ...options, registry, runContexts, ownStates, deliverer },
     trust,
@@ -451,6 +456,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     },
     missingGuard: (guarded) => missing.find(({ guards }) => guards.has(guarded)),
     holds: (plugin, grant) => known.get(plugin)?.load?.holds(grant) ?? false,
+    isActive: activeTools.isActive,
     stateOf: ownStates.of,
     openRuns: (plugin, sessionKey) => openRunsOf(store, plugin, sessionKey),
     questions,

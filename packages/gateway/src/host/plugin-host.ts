@@ -116,6 +116,8 @@ export interface PluginHost {
   readonly missingGuards: readonly MissingGuard[];
   /** Whether the plugin is loaded and holds the grant now. */
   holds(plugin: string, grant: string): boolean;
+  /** Whether extensions leave this tool active in the session. */
+  isActive(tool: string, sessionKey: string): boolean;
   /** What the plugin keeps in this session, as it is now; undefined where it keeps nothing in any. Frozen. */
   readonly stateOf: StateOf;
   /** Turns of this session that the plugin has asked for and that have not ended. */

@@ -1,5 +1,6 @@
 // Loads and unloads plugins. Whoever calls sees to it that changes are made one after another. Each load is a generation; the
 // old one ends in the same step in which the new one begins.
+import type { JsonObject } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { configFault } from './plugin-config.ts';
@@ -109,7 +110,7 @@ export function createPluginLoads({
       else watchdog?.know(manifest.id, plugin.found.folder);
       await loadPatterns();
       const loaded = activity?.loading(manifest.id);
-      const module = await runModule(plugin.found, mine, clock, acceptedOf(grants)).finally(loaded);
+      const module = await runModule(plugin.found, mine, clock, acceptedOf(grants, plugin.config)).finally(loaded);
       const load = new PluginLoad(factsOf(plugin, mine), grants.held);
       const old = leave(plugin, 'it is loaded anew');
       plugin.switchedOff = [];
@@ -174,7 +175,7 @@ export function createPluginLoads({
     if (safe || !plugin.enabled || !extension) return;
     settle(plugin, 'starting', 'its process is being started');
     const grants = await trust.grantsOf(plugin);
-    if (!('was' in grants) && !grants.pending) await extension.prepare(acceptedOf(grants));
+    if (!('was' in grants) && !grants.pending) await extension.prepare(acceptedOf(grants, plugin.config));
   }
 
   function leave(plugin: Known, reason: string): Left {
@@ -207,8 +208,8 @@ export function createPluginLoads({
   return { bring, warm, unload, leave, finishLeaving, settle };
 }
 
-function acceptedOf({ held, tree }: { readonly held: ReadonlySet<string>; readonly tree: string }): Accepted {
-  return { hash: tree, granted: held };
+function acceptedOf({ held, tree }: { readonly held: ReadonlySet<string>; readonly tree: string }, flags: JsonObject): Accepted {
+  return { hash: tree, granted: held, flags };
 }
 
 function factsOf({ found: { manifest, origin, folder }, config }: Known, generation: number): LoadFacts {

@@ -3,6 +3,7 @@
 import type { Log } from '../kernel/log.ts';
 import { createLanes } from '../kernel/lane.ts';
 import type { StoredEvent } from '../store/stream.ts';
+import type { ActiveTools } from './active-tools.ts';
 import type { ContributionRegistry } from './contribution-registry.ts';
 import { type CleanUp, cleanupsOf } from './plugin-cleanup.ts';
 import type { RunContexts } from './run-context.ts';
@@ -19,14 +20,16 @@ interface Deps {
   readonly registry: ContributionRegistry;
   readonly cleanUp: CleanUp;
   readonly runContexts: RunContexts;
+  readonly activeTools: Pick<ActiveTools, 'forgetSession'>;
   readonly log: Log;
 }
 
-export function createSessionEnds({ registry, cleanUp, runContexts, log }: Deps): SessionEnds {
+export function createSessionEnds({ registry, cleanUp, runContexts, activeTools, log }: Deps): SessionEnds {
   const lanes = createLanes();
   let waitingCleanups = 0;
 
   function sessionEnded(sessionKey: string, reason: 'reset' | 'delete'): void {
+    activeTools.forgetSession(sessionKey);
     if (cleanupsOf(registry, { sessionKey }).length === 0) return;
     if (waitingCleanups >= MAX_WAITING_CLEANUPS) {
       log.error({ sessionKey, reason }, 'plugins are not told that a session is over: too many wait to be told');

@@ -125,7 +125,8 @@ const plainMethods = {
   },
   'registry/update': { params: LaterRegistrations, result: Empty },
   'tools/set_active': {
-    params: Type.Object({ tools: Type.Array(Text) }, closed),
+    // With a context beyond SEP, as a question has one: in that session alone.
+    params: Type.Object({ tools: Type.Array(Text), context: Optional(Context) }, closed),
     result: Type.Object({ active: Type.Array(Text) }, closed),
   },
   'tool/update': {

@@ -52,6 +52,7 @@ export const limits = {
   kvValueBytes: { value: 262_144, unit: 'bytes', summary: 'One value, as JSON.' },
   kvTotalBytes: { value: 16_777_216, unit: 'bytes', summary: 'All values of one extension.' },
   kvKeys: { value: 10_000, unit: 'count', summary: 'Keys of one extension.' },
+  narrowedSessions: { value: 1_000, unit: 'count', summary: 'Sessions for which one extension says by itself which tools are active.' },
   entryBytes: { value: 262_144, unit: 'bytes', summary: 'One entry of `session/append_entry`, as JSON.' },
   registrations: { value: 256, unit: 'count', summary: 'Items of one kind that one extension registers.' },
 } as const satisfies Record<string, LimitRow>;

@@ -28,6 +28,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Store } from '../../store/store.ts';
 import type { RunProgram } from '../plugin-programs.ts';
+import type { ActiveTools } from '../active-tools.ts';
 import { hooksFor, isBridgedEvent, isSaidEvent, payloadOf, saidPayload, streamsFor } from './bridge-events.ts';
 import { furtherHookInput, furtherHookResult, hookInput, hookResult, isBridged } from './bridge-hooks.ts';
 import { createProviders, type ProviderDeps } from './bridge-providers.ts';
@@ -39,6 +40,7 @@ import type { People } from './people.ts';
 import { RpcError } from './rpc-error.ts';
 import { createServer, type Served, type Server } from './serve.ts';
 import { serveExec } from './serve-exec.ts';
+import { serveActive } from './serve-active.ts';
 import { serveKv } from './serve-kv.ts';
 import { serveUi } from './serve-ui.ts';
 import { serveSession } from './serve-session.ts';
@@ -78,6 +80,7 @@ export interface BridgeDeps {
   readonly generation: () => number | undefined;
   /** Without it, there are no sessions here. */
   readonly desk: SessionDesk | undefined;
+  readonly activeTools: ActiveTools;
   /** Whether the operator has granted it, now. */
   readonly holds: (grant: string) => boolean;
   /** Tells every other extension that follows the bus. */
@@ -292,10 +295,12 @@ export function createBridge(deps: BridgeDeps): Bridge {
       register(api: RegisterApi): void {
         loaded = api;
         api.lifecycle.signal.addEventListener('abort', ended, { once: true });
-        const { tools = [], commands = [], hooks: said = [], subscriptions = [], providers: served = [] } = registrations;
+        const { tools = [], commands = [], flags = [], hooks: said = [], subscriptions = [], providers: served = [] } = registrations;
         for (const { kind, key, message } of leftOut) leaveOut(kind, key, message);
         for (const [kind, items] of Object.entries(registrations))
           if (!TAKEN.has(kind) && items.length > 0) leaveOut(kind, '', 'this gateway makes nothing of this kind');
+        const undeclared = Object.keys(api.pluginConfig).filter((flag) => !flags.includes(flag));
+        if (undeclared.length > 0) log.warn({ plugin: extension, flags: undeclared }, 'flags are set that the extension does not declare');
         const own = new Set(tools.map(({ name }) => agentTool(extension, name)));
         for (const each of tools) registerTool(api, each, toolFacts(registrations, each.name));
         for (const each of commands) registerCommand(api, each);
@@ -327,6 +332,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
     ...serveUi({ extension, dispatches, people }),
     ...serveSession({ ...deps, extension }),
     ...serveExec({ ...deps, extension }),
+    ...serveActive({ ...deps, extension, dispatches }),
     ...providers.served,
   };
 
@@ -347,6 +353,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
 const TAKEN: ReadonlySet<string> = new Set<keyof Registrations>([
   'tools',
   'commands',
+  'flags',
   'hooks',
   'subscriptions',
   'providers',

@@ -45,6 +45,8 @@ export interface Dispatches {
   /** Of something that nobody waits for: good for as long as few have followed it. */
   told(place: DispatchPlace): DispatchContext;
   find(token: string): Dispatch | undefined;
+  /** The session that it is asked about now. */
+  asked(): string | 'several' | undefined;
   /** The session that it is asked about now, and where there is none the last one that it was asked or told about. */
   where(): string | 'several' | undefined;
 }
@@ -57,6 +59,11 @@ export function createDispatches(generation: () => number | undefined = () => un
   const told = new Map<string, Dispatch>();
   const never = new AbortController().signal;
   let last: string | undefined;
+
+  function asked(): string | 'several' | undefined {
+    const keys = new Set([...underWay.values()].flatMap(({ sessionKey }) => sessionKey ?? []));
+    return keys.size > 1 ? 'several' : keys.values().next().value;
+  }
 
   return {
     async during(tier, place, signal, work) {
@@ -85,11 +92,8 @@ export function createDispatches(generation: () => number | undefined = () => un
       return { token, tier: 'event' };
     },
     find: (token) => underWay.get(token) ?? told.get(token),
-    where() {
-      const keys = new Set([...underWay.values()].flatMap(({ sessionKey }) => sessionKey ?? []));
-      if (keys.size > 1) return 'several';
-      return keys.values().next().value ?? last;
-    },
+    asked,
+    where: () => asked() ?? last,
   };
 }
 

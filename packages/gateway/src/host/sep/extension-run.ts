@@ -1,11 +1,13 @@
 // What the host of plugins knows of an extension: a plugin whose code runs in a process of its own.
-import type { ExtensionState } from '@tenon/protocol';
+import type { ExtensionState, JsonObject } from '@tenon/protocol';
 import type { LogPage } from './log-ring.ts';
 
 /** The files and rights that the operator has accepted. */
 export interface Accepted {
   readonly hash: string;
   readonly granted: ReadonlySet<string>;
+  /** Values of its flags, as the operator has set them up. */
+  readonly flags: JsonObject;
 }
 
 export interface ProcessInfo {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import {
   contributions,
   type HookName,
+  type JsonObject,
   hookNames,
   hookNeeds,
   hookRow,
@@ -13,7 +14,7 @@ import {
   type PluginManifest,
 } from '@tenon/protocol';
 import { type ExtensionManifest, manifestInPackage, readManifest } from '@tenon/protocol/sep';
-import { EXTENSION_MANIFEST_FILE, groupNames, isFurtherEventName, isFurtherHookName } from '@tenon/protocol/sep/wire';
+import { EXTENSION_MANIFEST_FILE, groupNames, isFurtherEventName, isFurtherHookName, limits } from '@tenon/protocol/sep/wire';
 import { parse } from 'smol-toml';
 import { isLoaderVariable } from '../../kernel/loader-variables.ts';
 import { exists, idFrom, type NotFit, RESERVED_IDS } from '../discover.ts';
@@ -146,10 +147,17 @@ export function faultOf({ name, run, disabled, capabilities = {} }: ExtensionMan
   return hook === undefined ? undefined : `capabilities.hooks names "${hook}", and there is no such hook here`;
 }
 
+/** What the operator sets up of an extension: values for the flags that it declares. Their names are known once it has run. */
+const FLAGS: JsonObject = {
+  type: 'object',
+  maxProperties: limits.registrations.value,
+  additionalProperties: { type: ['boolean', 'number', 'string'], maxLength: 4_096 },
+};
+
 function pluginManifestOf(manifest: ExtensionManifest): PluginManifest {
   const { name, version, description } = manifest;
   const said = description === undefined ? {} : { description };
-  return { id: name, name, version, ...said, api: PLUGIN_API_LEVEL, grants: grantsOf(manifest) };
+  return { id: name, name, version, ...said, api: PLUGIN_API_LEVEL, grants: grantsOf(manifest), configSchema: FLAGS };
 }
 
 /** What the operator is asked for: by groups, by hooks, by events. A group that is not served stays off. */

@@ -12,11 +12,13 @@ import {
   type SepEventName,
   uiKinds,
 } from '@tenon/protocol/sep/wire';
+import { canonical } from '../../kernel/canonical.ts';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
 import type { Store } from '../../store/store.ts';
+import type { ActiveTools } from '../active-tools.ts';
 import type { Discovered, Found, NotFit } from '../discover.ts';
 import { createBridge, type Introduced } from './bridge.ts';
 import { extensionCommand, extensionEnvironment } from './environment.ts';
@@ -58,6 +60,7 @@ export interface ExtensionDeps extends ExtensionOptions {
   readonly store: Store;
   /** What extensions do in sessions; without it, nothing. */
   readonly desk?: SessionDesk | undefined;
+  readonly activeTools: ActiveTools;
   readonly uid: number | undefined;
   /** A process is at work whose registrations are not those that the host has. */
   readonly ready: (name: string) => void;
@@ -204,6 +207,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     clock,
     store: deps.store,
     desk: deps.desk,
+    activeTools: deps.activeTools,
     generation: () => supervisor.current?.number,
     request: (...given) => supervisor.request(...given),
     event: (params) => supervisor.current?.peer.event(params),
@@ -282,7 +286,10 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
   }
 
   async function prepare(accepted: Accepted): Promise<unknown> {
-    const isSame = source?.hash === accepted.hash && isSameSet(source.granted, accepted.granted);
+    const isSame =
+      source?.hash === accepted.hash &&
+      isSameSet(source.granted, accepted.granted) &&
+      canonical(source.flags) === canonical(accepted.flags);
     if (!isSame || mustRenew || supervisor.state === 'stopped') await renew(accepted);
     const { current } = supervisor;
     if (!current)
@@ -307,6 +314,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     replaced = supervisor.current?.peer;
     const failed = await supervisor.reload(next);
     replaced = undefined;
+    if (failed === undefined) deps.activeTools.forget(name);
     if (failed === undefined || !supervisor.current) return;
     source = before;
     throw new Error(failed);
@@ -318,6 +326,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     source = undefined;
     owner = undefined;
     registered = undefined;
+    deps.activeTools.forget(name);
     await supervisor.stop();
   }
 
@@ -372,7 +381,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
   };
 }
 
-function helloOf({ granted, extension }: Source, { version, workspace: main, isTrusted, people }: RunDeps): Params {
+function helloOf({ granted, flags, extension }: Source, { version, workspace: main, isTrusted, people }: RunDeps): Params {
   const { manifest, workspace = main } = extension;
   const hasUi = people !== undefined && isOn('ui', manifest, (grant) => granted.has(grant));
   return {
@@ -381,7 +390,7 @@ function helloOf({ granted, extension }: Source, { version, workspace: main, isT
     workspace: { root: workspace, trusted: isTrusted(workspace) },
     mode: hasUi ? 'web' : 'headless',
     ui_capabilities: hasUi ? uiKinds : [],
-    flags: {},
+    flags,
     capabilities_enabled: Object.fromEntries(groupNames.map((group) => [group, isOn(group, manifest, (grant) => granted.has(grant))])),
   };
 }

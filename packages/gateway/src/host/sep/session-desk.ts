@@ -24,4 +24,6 @@ export interface SessionDesk {
   keep(place: DeskPlace, entry: JsonObject): Promise<void>;
   setModel(place: DeskPlace, choice: { readonly model: string; readonly provider?: string; readonly thinking?: string }): Promise<void>;
   state(place: DeskPlace): Promise<JsonObject>;
+  /** Names of the tools that the agent of this session has now; without one, those that any agent has. */
+  tools(sessionKey: string | undefined): readonly string[];
 }

@@ -18,3 +18,9 @@ export function shownTool(agentName: string): string {
 export function bareTool(name: string): string {
   return name.replace('.', SEPARATOR);
 }
+
+/** As the agent knows a tool that an extension names, whoever it is of. */
+export function agentNameOf(name: string): string {
+  const at = name.indexOf('.');
+  return at <= 0 ? name : agentTool(name.slice(0, at), name.slice(at + 1));
+}
