@@ -35,8 +35,13 @@ export function writeExtension({ home }: Pick<HostWorld, 'home'>, name: string, 
   return folder;
 }
 
+/** Fails after a time that no machine needs, so that a test that went wrong does not hang. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
+  const overdue = performance.now() + 60_000;
+  while (!(await holds())) {
+    if (performance.now() > overdue) throw new Error(`what was waited for did not come: ${holds.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 }
 
 /** What a tool of a plugin is called with. */

@@ -14,6 +14,8 @@ export interface Known {
   enabled: boolean;
   config: JsonObject;
   granted: ReadonlySet<string>;
+  /** Grants that it asked for when it ran, beside those of its manifest. */
+  requested: readonly string[];
   load: PluginLoad | undefined;
   services: PluginServices | undefined;
   loadedAt: number | undefined;
@@ -36,6 +38,7 @@ export function newlyFound(found: Found): Known {
     enabled: false,
     config: {},
     granted: NO_GRANTS,
+    requested: [],
     load: undefined,
     services: undefined,
     loadedAt: undefined,
@@ -43,6 +46,11 @@ export function newlyFound(found: Found): Known {
     switchedOff: [],
     held: undefined,
   };
+}
+
+/** Everything that it may be granted. */
+export function askedOf({ found: { manifest }, requested }: Pick<Known, 'found' | 'requested'>): string[] {
+  return [...new Set([...manifest.grants, ...requested])];
 }
 
 export function infoOf(plugin: Known, counts: CallCounts, incidents: PluginIncidents): PluginInfo {
@@ -65,7 +73,7 @@ export function infoOf(plugin: Known, counts: CallCounts, incidents: PluginIncid
     enabled,
     ...(load ? { generation: load.facts.generation } : {}),
     ...(loadedAt === undefined ? {} : { loadedAt }),
-    asked: manifest.grants,
+    asked: askedOf(plugin),
     granted: [...plugin.granted],
     config: plugin.config,
     ...(manifest.configSchema === undefined ? {} : { configSchema: manifest.configSchema }),

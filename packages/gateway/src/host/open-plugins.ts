@@ -10,7 +10,7 @@ import { isWatched, type NotFit } from './discover.ts';
 import { findPlugins } from './find-plugins.ts';
 import { guardProcess } from './guard-process.ts';
 import { createKeptNames } from './kept-names.ts';
-import { infoOf, infoOfRejected, type Known, newlyFound, OFF } from './known-plugin.ts';
+import { askedOf, infoOf, infoOfRejected, type Known, newlyFound, OFF } from './known-plugin.ts';
 import { cancelRuns, openRunsOf } from './own-runs.ts';
 import { createOwnStates } from './own-state.ts';
 import { freezeDeep } from './plain-data.ts';
@@ -349,14 +349,14 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     async changes(id) {
       const plugin = find(id);
       const now = plugin.load ? toolTextsOf(id, registry) : undefined;
-      return changesOf(await trust.compare(plugin), plugin.found.manifest.grants, now);
+      return changesOf(await trust.compare(plugin), askedOf(plugin), now);
     },
     logs: (id, after, limit) => find(id).found.extension?.logs(after, limit) ?? { lines: [], cursor: 0, dropped: 0 },
     enable: (id, { by, grants, treeHash }) =>
       inTurn(async () => {
         await look();
         const plugin = find(id);
-        await trust.write(plugin, grants ?? plugin.found.manifest.grants, by, { shown: treeHash, tools: true });
+        await trust.write(plugin, grants ?? askedOf(plugin), by, { shown: treeHash, tools: true });
         if (grants !== undefined) await trust.takeBackAllBut(plugin, grants, by);
         await store.write('plugins.setEnabled', { pluginId: id, enabled: true, by, at: clock.now() });
         plugin.enabled = true;

@@ -4,7 +4,7 @@ import type { JsonObject } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { configFault } from './plugin-config.ts';
-import { type Known, NO_GRANTS, OFF } from './known-plugin.ts';
+import { askedOf, type Known, NO_GRANTS, OFF } from './known-plugin.ts';
 import { LoadError, type LoadDeps, registerPlugin, runModule } from './load-plugin.ts';
 import { isWatched } from './discover.ts';
 import { loadPatterns } from './patterns.ts';
@@ -96,12 +96,14 @@ export function createPluginLoads({
       const grants = await trust.grantsOf(plugin);
       if ('was' in grants) {
         plugin.granted = NO_GRANTS;
+        plugin.requested = [];
         await end(plugin);
         return grants.was
           ? settle(plugin, 'changed', 'its files are not those that were trusted; look at them, then enable it again')
           : settle(plugin, 'off', 'nobody has said that its files are trusted; enable it');
       }
       plugin.granted = grants.held;
+      plugin.requested = grants.requested;
       if (grants.pending) return await standStill(plugin, grants.pending);
       const mine = nextGeneration(manifest.id);
       plugin.loading = mine;
@@ -111,6 +113,8 @@ export function createPluginLoads({
       await loadPatterns();
       const loaded = activity?.loading(manifest.id);
       const module = await runModule(plugin.found, mine, clock, acceptedOf(grants, plugin.config)).finally(loaded);
+      const { extension } = plugin.found;
+      if (extension) plugin.requested = await trust.request(plugin, grants, extension.wanted);
       const load = new PluginLoad(factsOf(plugin, mine), grants.held);
       const old = leave(plugin, 'it is loaded anew');
       plugin.switchedOff = [];
@@ -119,7 +123,7 @@ export function createPluginLoads({
       let differing: ToolTexts = {};
       try {
         plugin.services = registerPlugin(load, module, deps);
-        if (plugin.found.extension) tools = toolTextsOf(manifest.id, registry);
+        if (extension) tools = toolTextsOf(manifest.id, registry);
         differing = differingTools(grants.tools, tools);
         // At once: nobody has been told yet what they say.
         if (Object.keys(differing).length > 0) load.end('its tools say something else than what was accepted');
@@ -134,7 +138,7 @@ export function createPluginLoads({
         await trust.holdTools(plugin, grants, differing);
         return await standStill(plugin, Object.keys(differing));
       }
-      if (plugin.found.extension) await trust.recordTools(plugin, grants, tools);
+      if (extension) await trust.recordTools(plugin, grants, tools);
       await plugin.services.start();
       settle(plugin, 'loaded');
       for (const { accepted, kind, key, code, message } of load.registrations) {
@@ -212,8 +216,20 @@ function acceptedOf({ held, tree }: { readonly held: ReadonlySet<string>; readon
   return { hash: tree, granted: held, flags };
 }
 
-function factsOf({ found: { manifest, origin, folder }, config }: Known, generation: number): LoadFacts {
-  const { id, name, version, description, grants } = manifest;
+function factsOf(plugin: Known, generation: number): LoadFacts {
+  const { manifest, origin, folder } = plugin.found;
+  const { id, name, version, description } = manifest;
+  const { config } = plugin;
   const said = description === undefined ? {} : { description };
-  return { plugin: id, pluginName: name, version, ...said, source: origin, rootDir: folder, generation, asked: new Set(grants), config };
+  return {
+    plugin: id,
+    pluginName: name,
+    version,
+    ...said,
+    source: origin,
+    rootDir: folder,
+    generation,
+    asked: new Set(askedOf(plugin)),
+    config,
+  };
 }

@@ -6,7 +6,7 @@ import { GatewayError } from '@tenon/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import { CONSENT_FILES_BYTES, type ToolTexts } from '../store/plugin-consents.ts';
 import type { Store } from '../store/store.ts';
-import type { Known } from './known-plugin.ts';
+import { askedOf, type Known } from './known-plugin.ts';
 import { LoadError } from './load-plugin.ts';
 import type { Compared } from './plugin-changes.ts';
 import { hashTree, type TreeEntry } from './tree-hash.ts';
@@ -22,6 +22,8 @@ export interface PluginTrust {
   requireUnchanged(plugin: Known): Promise<void>;
   /** Those that were not there before say this from now on. */
   recordTools(plugin: Known, trusted: Trusted, tools: ToolTexts): Promise<void>;
+  /** Puts on record what it asks for now that it runs; everything that it has asked for. */
+  request(plugin: Known, trusted: Trusted, wanted: readonly string[]): Promise<readonly string[]>;
   /** These do not say what was accepted: until somebody accepts it, it is not trusted. */
   holdTools(plugin: Known, trusted: Trusted, pending: ToolTexts): Promise<void>;
   compare(plugin: Known): Promise<Compared>;
@@ -42,6 +44,8 @@ export interface Trusted {
   readonly hash: string;
   /** Of the files alone. */
   readonly tree: string;
+  /** Grants that it has asked for when it ran. */
+  readonly requested: readonly string[];
   /** What its tools say, as it was accepted; absent until it has run. Of an extension. */
   readonly tools?: ToolTexts;
   /** Names of tools that say something else than what was accepted. */
@@ -90,16 +94,19 @@ export function createPluginTrust({ store, clock, uid }: Deps): PluginTrust {
       const { grants } = await store.read('plugins.grants', { pluginId: manifest.id });
       const now = new Set(grants.filter(({ treeHash }) => treeHash === hash).map(({ grant }) => grant));
       if (!now.has(TRUST)) return { was: grants.length > 0 };
-      const held = new Set(manifest.grants.filter((grant) => now.has(grant)));
-      if (!plugin.found.extension) return { held, hash, tree };
+      const heldOf = (asked: readonly string[]) => new Set(asked.filter((grant) => now.has(grant)));
+      const plain = { held: heldOf(manifest.grants), hash, tree, requested: [] };
+      if (!plugin.found.extension) return plain;
       const { consent } = await store.read('plugins.consent', { pluginId: manifest.id });
-      if (consent?.treeHash !== hash) return { held, hash, tree };
-      const { tools, pending } = consent;
-      return { held, hash, tree, ...(tools ? { tools } : {}), ...(pending ? { pending: Object.keys(pending) } : {}) };
+      if (consent?.treeHash !== hash) return plain;
+      const { tools, pending, requested } = consent;
+      const held = heldOf([...manifest.grants, ...requested]);
+      return { ...plain, held, requested, ...(tools ? { tools } : {}), ...(pending ? { pending: Object.keys(pending) } : {}) };
     },
     async write(plugin, grants, by, { shown, tools = false } = {}) {
       const { manifest } = plugin.found;
-      const unasked = grants.find((grant) => !manifest.grants.includes(grant));
+      const asked = askedOf(plugin);
+      const unasked = grants.find((grant) => !asked.includes(grant));
       if (unasked !== undefined) {
         throw new GatewayError('INVALID_REQUEST', `Cannot grant "${unasked}" to plugin "${manifest.id}": its manifest does not ask for it`);
       }
@@ -119,7 +126,7 @@ export function createPluginTrust({ store, clock, uid }: Deps): PluginTrust {
         grants: [TRUST, ...grants],
         treeHash,
         files: Buffer.byteLength(files) > CONSENT_FILES_BYTES ? null : files,
-        asked: manifest.grants,
+        asked,
         acceptsTools: tools,
         by,
         at: clock.now(),
@@ -134,6 +141,13 @@ export function createPluginTrust({ store, clock, uid }: Deps): PluginTrust {
         tools,
         at: clock.now(),
       });
+    },
+    async request({ found: { manifest } }, { hash, requested: before }, wanted) {
+      const requested = [...new Set([...before, ...wanted.filter((grant) => !manifest.grants.includes(grant))])];
+      if (requested.length === before.length) return before;
+      const at = clock.now();
+      await store.write('plugins.requestGrants', { pluginId: manifest.id, treeHash: hash, asked: manifest.grants, requested, at });
+      return requested;
     },
     async holdTools({ found: { manifest } }, { hash }, pending) {
       await store.write('plugins.holdTools', { pluginId: manifest.id, treeHash: hash, pending, at: clock.now() });

@@ -230,6 +230,13 @@ const migrations: readonly Migration[] = [
       `create index ui_questions_settled on ui_questions (settled_at) where settled_at is not null`,
     ],
   },
+  {
+    name: 'what extensions ask for when they run',
+    statements: [
+      // Grants that the manifest says nothing of, as JSON.
+      `alter table plugin_consents add column requested text`,
+    ],
+  },
 ];
 
 export const schemaVersion = migrations.length;

@@ -69,7 +69,7 @@ import { removeJob, removeJobsOf } from './job-removal.ts';
 import { addJob, getJob, listJobs, listOccurrences, pauseJob, resumeJob, updateJob } from './jobs.ts';
 import { claimDue, listDue, nextDue, runNow, startWaiting } from './occurrences.ts';
 import { commitAction } from './plugin-actions.ts';
-import { acceptPlugin, getConsent, holdTools, recordTools } from './plugin-consents.ts';
+import { acceptPlugin, getConsent, holdTools, recordTools, requestGrants } from './plugin-consents.ts';
 import { askForPlugin } from './plugin-questions.ts';
 import { commitState, getState, listStates, putState, removeState, snapshotOf, statesOfSession } from './plugin-state.ts';
 import {
@@ -140,6 +140,7 @@ export const writes = {
   'plugins.grant': grantPlugin,
   'plugins.accept': acceptPlugin,
   'plugins.recordTools': recordTools,
+  'plugins.requestGrants': requestGrants,
   'plugins.holdTools': holdTools,
   'plugins.revokeGrant': revokeGrant,
   'plugins.setEnabled': setEnabled,

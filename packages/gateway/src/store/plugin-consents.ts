@@ -1,7 +1,7 @@
 // What the operator has accepted of a plugin, in enough detail to say later what has changed: its files, what it asked for, and
 // the texts of its tools. Trust itself stands with the grants; both are written together.
 import { appendAudit } from './audit.ts';
-import { grantPlugin } from './plugins.ts';
+import { grantPlugin, PLUGIN_GRANTS } from './plugins.ts';
 import { change, type Dialect, one, type Operation, refuse, type Row, sql } from './sql.ts';
 
 /** One tool, as the agent is told of it. Its digest is that of the whole, whatever was cut. */
@@ -23,6 +23,8 @@ export interface PluginConsent {
   readonly files?: string;
   /** The grants that its manifest asked for. */
   readonly asked: readonly string[];
+  /** Grants that it asked for when it ran, beside those of its manifest. */
+  readonly requested: readonly string[];
   /** Absent until it has run. */
   readonly tools?: ToolTexts;
   /** Tools whose texts are not those that were accepted. */
@@ -56,7 +58,7 @@ export function* acceptPlugin(
   if (files !== null && Buffer.byteLength(files) > CONSENT_FILES_BYTES)
     refuse('TOO_LARGE', `The list of the files of plugin "${pluginId}" has more than ${CONSENT_FILES_BYTES} bytes`);
   for (const grant of grants) yield* grantPlugin({ pluginId, grant, treeHash, by, at }, dialect);
-  const before = yield* one(sql`select tree_hash, tools, pending from plugin_consents where plugin_id = ${pluginId}`);
+  const before = yield* one(sql`select tree_hash, tools, pending, requested from plugin_consents where plugin_id = ${pluginId}`);
   const isSame = before?.tree_hash === treeHash;
   const known = isSame ? textsIn(before.tools) : undefined;
   const pending = isSame ? textsIn(before.pending) : undefined;
@@ -64,11 +66,12 @@ export function* acceptPlugin(
   const left = acceptsTools ? undefined : pending;
   if (acceptsTools && pending)
     yield* appendAudit({ actor: by, action: 'plugins.acceptTools', target: pluginId, details: named(pending), at }, dialect);
+  const requested = isSame ? (before.requested ?? null) : null;
   yield* change(sql`
-    insert into plugin_consents (plugin_id, tree_hash, files, asked, tools, pending, accepted_by, accepted_at)
-    values (${pluginId}, ${treeHash}, ${files}, ${JSON.stringify(asked)}, ${textOf(tools)}, ${textOf(left)}, ${by}, ${at})
+    insert into plugin_consents (plugin_id, tree_hash, files, asked, tools, pending, requested, accepted_by, accepted_at)
+    values (${pluginId}, ${treeHash}, ${files}, ${JSON.stringify(asked)}, ${textOf(tools)}, ${textOf(left)}, ${requested}, ${by}, ${at})
     on conflict (plugin_id) do update set tree_hash = excluded.tree_hash, files = excluded.files, asked = excluded.asked,
-      tools = excluded.tools, pending = excluded.pending, accepted_by = excluded.accepted_by, accepted_at = excluded.accepted_at`);
+      tools = excluded.tools, pending = excluded.pending, requested = excluded.requested, accepted_by = excluded.accepted_by, accepted_at = excluded.accepted_at`);
 }
 
 /** Tools that were not there before: from now on they say this. Those of the first load are what was accepted. */
@@ -96,6 +99,25 @@ export function* recordTools(
   if (fresh.length > 0) yield* appendAudit({ actor: 'gateway', action: 'plugins.recordTools', target: pluginId, details, at }, dialect);
 }
 
+/** Its manifest leaves it open, and it asks now that it runs. All that it has asked for. */
+export function* requestGrants(
+  args: { pluginId: string; treeHash: string; asked: readonly string[]; requested: readonly string[]; at: number },
+  dialect: Dialect,
+): Operation<void> {
+  const { pluginId, treeHash, asked, requested, at } = args;
+  if (requested.length > PLUGIN_GRANTS) refuse('TOO_LARGE', `Plugin "${pluginId}" asks for more than ${PLUGIN_GRANTS} grants`);
+  const text = JSON.stringify(requested);
+  const kept = yield* change(sql`
+    insert into plugin_consents (plugin_id, tree_hash, asked, requested, accepted_by, accepted_at)
+    values (${pluginId}, ${treeHash}, ${JSON.stringify(asked)}, ${text}, 'gateway', ${at})
+    on conflict (plugin_id) do update set requested = excluded.requested where plugin_consents.tree_hash = excluded.tree_hash`);
+  if (kept === 0) refuse('CONFLICT', `Other files of plugin "${pluginId}" were accepted meanwhile`);
+  yield* appendAudit(
+    { actor: 'gateway', action: 'plugins.requestGrants', target: pluginId, details: { requested: [...requested] }, at },
+    dialect,
+  );
+}
+
 /** It says something else than what was accepted, and stands still until somebody has read it. */
 export function* holdTools(
   args: { pluginId: string; treeHash: string; pending: ToolTexts; at: number },
@@ -112,7 +134,7 @@ export function* getConsent(args: { pluginId: string; files?: boolean }): Operat
   const row = yield* one(
     args.files
       ? sql`select * from plugin_consents where plugin_id = ${args.pluginId}`
-      : sql`select plugin_id, tree_hash, null as files, asked, tools, pending, accepted_by, accepted_at from plugin_consents
+      : sql`select plugin_id, tree_hash, null as files, asked, tools, pending, requested, accepted_by, accepted_at from plugin_consents
             where plugin_id = ${args.pluginId}`,
   );
   return row ? { consent: toConsent(row) } : {};
@@ -143,6 +165,7 @@ function toConsent(row: Row): PluginConsent {
     treeHash: row.tree_hash as string,
     ...(typeof row.files === 'string' ? { files: row.files } : {}),
     asked: JSON.parse(row.asked as string) as string[],
+    requested: typeof row.requested === 'string' ? (JSON.parse(row.requested) as string[]) : [],
     ...(tools ? { tools } : {}),
     ...(pending ? { pending } : {}),
     acceptedBy: row.accepted_by as string,

@@ -35,6 +35,8 @@ export interface ExtensionRun {
   prepare(accepted: Accepted): Promise<unknown>;
   /** The next `prepare` starts a new process, also where one is at work, or is down for good. */
   renew(): void;
+  /** Grants for what its process has registered and its manifest says nothing of: plain extensions name their hooks and events then. */
+  readonly wanted: readonly string[];
   /** Whether a process is at work. */
   readonly isReady: boolean;
   readonly info: ProcessInfo;

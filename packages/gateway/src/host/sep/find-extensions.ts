@@ -13,7 +13,7 @@ import {
   PLUGIN_API_LEVEL,
   type PluginManifest,
 } from '@tenon/protocol';
-import { type ExtensionManifest, manifestInPackage, readManifest } from '@tenon/protocol/sep';
+import { type ExtensionManifest, manifestInPackage, readManifest, type Registrations } from '@tenon/protocol/sep';
 import { EXTENSION_MANIFEST_FILE, groupNames, isFurtherEventName, isFurtherHookName, limits } from '@tenon/protocol/sep/wire';
 import { parse } from 'smol-toml';
 import { isLoaderVariable } from '../../kernel/loader-variables.ts';
@@ -140,7 +140,6 @@ export function faultOf({ name, run, disabled, capabilities = {} }: ExtensionMan
   if (disabled) return 'its manifest says that it is disabled';
   if (RESERVED_IDS.has(name)) return `the name "${name}" is kept for the gateway`;
   if (name.includes(SEPARATOR)) return `the name "${name}" has ${SEPARATOR} in it, which stands between an extension and its tool`;
-  if (run.sha256 !== undefined) return 'its manifest pins its program by run.sha256, which this gateway does not look at; leave it out';
   const loader = Object.keys(run.env ?? {}).find(isLoaderVariable);
   if (loader !== undefined) return `run.env sets ${loader}, which makes programs load or run something else; it is never handed on`;
   const hook = capabilities.hooks?.find((each) => hookOf(each) === undefined);
@@ -167,13 +166,29 @@ export function grantsOf({ capabilities = {} }: ExtensionManifest): string[] {
   const asked = [
     ...switched.flatMap((group) => [...(grantsOfGroup(group) ?? []), ...furtherGrants(group)]),
     ...hooks.flatMap((each) => needsOf(hookOf(each))),
-    ...events.flatMap((each) => (isSaidEvent(each) ? [contributions.eventSubscription.grant] : observedBy(each).flatMap(needsOf))),
+    ...events.flatMap(needsOfEvent),
   ];
   return [...new Set(asked)];
 }
 
+/**
+ * What a manifest of plain SEP leaves open: it names no hooks, and events only to narrow them. What the process registers then is
+ * a question to the operator, which is asked once.
+ */
+export function grantsWantedBy({ capabilities = {} }: ExtensionManifest, { hooks = [], subscriptions = [] }: Registrations): string[] {
+  const wanted = [
+    ...(capabilities.hooks === undefined ? hooks.flatMap((each) => needsOf(hookOf(each))) : []),
+    ...(capabilities.events?.length ? [] : subscriptions.flatMap(needsOfEvent)),
+  ];
+  return [...new Set(wanted)];
+}
+
 function needsOf(name: HookName | undefined): readonly string[] {
   return name === undefined ? [] : hookNeeds(name);
+}
+
+function needsOfEvent(event: string): readonly string[] {
+  return isSaidEvent(event) ? [contributions.eventSubscription.grant] : observedBy(event).flatMap(needsOf);
 }
 
 /** The hook of the gateway that extensions know by this name: that of SEP, or its own. */

@@ -21,11 +21,11 @@ import type { Store } from '../../store/store.ts';
 import type { ActiveTools } from '../active-tools.ts';
 import type { Discovered, Found, NotFit } from '../discover.ts';
 import { createBridge, type Introduced } from './bridge.ts';
-import { extensionCommand, extensionEnvironment } from './environment.ts';
 import { installedFolder, readExtensionLock } from './extension-lock.ts';
 import type { Accepted, ExtensionRun } from './extension-run.ts';
 import { findEverywhere, trustedWorkspaces } from './find-everywhere.ts';
-import type { FoundExtension, NamedFolder } from './find-extensions.ts';
+import { type FoundExtension, grantsWantedBy, type NamedFolder } from './find-extensions.ts';
+import { type Launch, planLaunch } from './launch.ts';
 import { createLogRing } from './log-ring.ts';
 import { createOrphanGuard } from './orphan-guard.ts';
 import type { Params, Peer } from './peer.ts';
@@ -165,7 +165,7 @@ interface RunDeps extends ExtensionDeps {
 /** What a process is started from. */
 interface Source extends Accepted {
   readonly extension: FoundExtension;
-  readonly root: string;
+  readonly launch: Launch;
 }
 
 interface Run extends ExtensionRun {
@@ -228,11 +228,9 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
   const supervisor = createSupervisor<Introduced, Source>({
     clock,
     random: deps.random,
-    launch: ({ extension: { manifest }, root }) =>
+    launch: ({ launch }) =>
       startProcess({
-        command: extensionCommand(manifest, deps.node),
-        cwd: root,
-        env: extensionEnvironment(manifest, deps.env),
+        ...launch,
         spawn: deps.spawn,
         clock,
         stderr,
@@ -308,7 +306,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     mustRenew = false;
     const extension = found;
     const root = await deps.copyOf(extension.folder, accepted.hash);
-    const next: Source = { ...accepted, extension, root };
+    const next: Source = { ...accepted, extension, launch: await planLaunch(extension.manifest, root, deps) };
     const before = source;
     source = next;
     replaced = supervisor.current?.peer;
@@ -357,6 +355,10 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
       const { current } = supervisor;
       if (!current || !isFollowing(introducedBy(current), manifestOf(), BUS_EVENT)) return;
       current.peer.event({ event: BUS_EVENT, context: bridge.told({}), payload });
+    },
+    get wanted() {
+      const { current } = supervisor;
+      return current ? grantsWantedBy(manifestOf(), introducedBy(current).registrations) : [];
     },
     get isReady() {
       return supervisor.current !== undefined;

@@ -51,6 +51,8 @@ export interface StartOptions {
   /** Of this process among all that the gateway starts. */
   readonly number: number;
   readonly limits?: ProcessLimits;
+  /** Why it must not be started; looked at just before. */
+  fault?(): string | undefined;
 }
 
 const LOOK_MS = 500;
@@ -63,6 +65,8 @@ export function startProcess(options: StartOptions): ExtensionProcess {
   const { clock, orphans, limits = processLimits } = options;
   const mark = `${orphans.run}.${options.number}`;
   let child: ChildProcess;
+  const fault = options.fault?.();
+  if (fault !== undefined) return notStarted(new Error(fault));
   try {
     child = start(options, mark, limits);
   } catch (error) {

@@ -321,7 +321,7 @@ export function createSupervisor<Introduced, Source>(options: SupervisorOptions<
 
 /** Why a process is no longer there, for people. */
 function endText({ code, signal, error, overused }: ProcessEnd, closedBecause: string | undefined): string {
-  if (error) return `it cannot be started (${error.code ?? shortText(error)})`;
+  if (error) return error.code === undefined ? shortText(error) : `it cannot be started (${error.code})`;
   if (overused !== undefined) return overused;
   if (closedBecause !== undefined && signal === 'SIGKILL') return closedBecause;
   if (code === NOT_FOUND) return 'its program was not found (code 127)';

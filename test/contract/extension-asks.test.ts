@@ -1,0 +1,107 @@
+// What a plain manifest leaves open is asked once, when the process says it; and a program that is pinned is the one that is started.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openHostWorld, put, SESSION } from '../support/plugins.ts';
+import { verifies } from '../support/verifies.ts';
+import { until, withExtensions, writeExtension } from '../support/written-extension.ts';
+
+const BY = { by: 'test' };
+const EVENT = { sessionKey: SESSION, toolName: 'exec', toolCallId: 'c', params: {} };
+const WANTED = ['hooks.intercept:before_tool_call', 'hooks.observe:session_start'];
+
+test('hooks and events of a plain manifest are a question to the operator, asked once; until then they are not taken', async () => {
+  verifies('sep:manifest', 'sep:G2');
+  await using world = await openHostWorld();
+  writeExtension(world, 'gate', {
+    fixture: 'notes.mjs',
+    files: {
+      'registrations.json': JSON.stringify({ hooks: ['tool_call'], subscriptions: ['session_start'] }),
+      'answers.json': JSON.stringify({ hooks: { tool_call: { action: 'block', reason: 'not today' } } }),
+    },
+  });
+  let host = await world.open(withExtensions);
+  assert.deepEqual(host.get('gate')?.asked, []);
+  const first = await host.enable('gate', BY);
+  assert.deepEqual([first.state, first.asked, first.granted], ['loaded', WANTED, []]);
+  assert.deepEqual(
+    first.registrations.map(({ key, accepted, code }) => [key, accepted, code]),
+    [
+      ['before_tool_call', false, 'NOT_GRANTED'],
+      ['session_start', false, 'NOT_GRANTED'],
+    ],
+  );
+  assert.match(first.registrations[0]!.message!, /tenon plugin grant gate hooks.intercept:before_tool_call/);
+  assert.deepEqual((await host.changes('gate')).grants, { added: WANTED, removed: [] });
+  assert.equal((await world.hooks.run('before_tool_call', EVENT)).kind, 'done', 'nobody has agreed that it blocks');
+
+  // What it asked for is known to the next gateway, before it runs there.
+  host = await world.open(withExtensions);
+  await until(() => host.get('gate')?.state === 'loaded');
+  assert.deepEqual(host.get('gate')?.asked, WANTED);
+  const on = await host.enable('gate', BY);
+  assert.deepEqual(on.granted, WANTED);
+  assert.deepEqual((await host.changes('gate')).grants, { added: [], removed: [] });
+  const outcome = await world.hooks.run('before_tool_call', EVENT);
+  assert.equal(outcome.kind, 'refused');
+  host = await world.open(withExtensions);
+  await until(() => host.get('gate')?.state === 'loaded');
+  assert.equal((await world.hooks.run('before_tool_call', EVENT)).kind, 'refused', 'and is not asked again');
+});
+
+test('what a manifest does say binds: a hook or an event beside those that it names is not declared', async () => {
+  await using world = await openHostWorld();
+  writeExtension(world, 'gate', {
+    fixture: 'notes.mjs',
+    manifest: '[capabilities]\nhooks = []\nevents = ["session_end"]',
+    files: { 'registrations.json': JSON.stringify({ hooks: ['tool_call'], subscriptions: ['session_start'] }) },
+  });
+  const host = await world.open(withExtensions);
+  const { asked, registrations } = await host.enable('gate', BY);
+  assert.ok(!asked.some((grant) => WANTED.includes(grant)));
+  assert.deepEqual(
+    registrations.map(({ key, code }) => [key, code]),
+    [['before_tool_call', 'NOT_DECLARED']],
+  );
+});
+
+test('a program that the manifest pins is started only if it is that one', async () => {
+  verifies('sep:manifest');
+  await using world = await openHostWorld();
+  const node = realpathSync(process.execPath);
+  const sha256 = createHash('sha256').update(readFileSync(node)).digest('hex').toUpperCase();
+  const write = (hash: string) =>
+    writeExtension(world, 'pinned', { fixture: 'notes.mjs', run: `sha256 = "${hash}"`, files: { 'registrations.json': '{}' } });
+  write('0'.repeat(64));
+  const host = await world.open(withExtensions);
+  const wrong = await host.enable('pinned', BY);
+  assert.equal(wrong.state, 'failed');
+  assert.match(wrong.reason!, /is not the one that its manifest pins: run\.sha256 is 0{64}, it has [0-9a-f]{64}/);
+  write(sha256);
+  await host.reload(undefined, BY);
+  assert.equal((await host.enable('pinned', BY)).state, 'loaded');
+
+  // One of its own is in the copy; another one in PATH that took its place meanwhile is not started again.
+  const folder = write(sha256);
+  const shell = realpathSync('/bin/sh');
+  const bin = join(world.home, 'bin');
+  const script = `#!${shell}\nexec "${node}" "$@"\n`;
+  const pinned = createHash('sha256').update(script).digest('hex');
+  put(
+    join(folder, 'extension.toml'),
+    `name = "pinned"\nversion = "1"\n[run]\ncommand = "starter"\nargs = ["main.mjs"]\nsha256 = "${pinned}"\n`,
+  );
+  mkdirSync(bin, { mode: 0o755 });
+  const starter = join(bin, 'starter');
+  put(starter, script);
+  chmodSync(starter, 0o755);
+  const second = await world.open({ extensions: { ...withExtensions.extensions, env: { ...process.env, PATH: `${bin}:/usr/bin:/bin` } } });
+  const on = await second.enable('pinned', BY);
+  assert.equal(on.state, 'loaded', on.reason);
+  copyFileSync('/bin/true', starter);
+  process.kill(on.process!.pid!, 'SIGKILL');
+  await until(() => second.get('pinned')?.process?.state === 'failed');
+  assert.match(second.get('pinned')!.process!.reason!, /starter is not the one any more that its manifest pins/);
+});
