@@ -35,10 +35,12 @@ export async function installDeps({ home, config, io, out }: CommandContext): Pr
 }
 
 const CELLS = 24;
+/** Nobody sees more, and a terminal is slow. */
+const DRAW_MS = 50;
 
-export function createProgress(io: Pick<Io, 'stderr'>, out: Pick<Output, 'json' | 'plain' | 'talk'>): Progress {
+export function createProgress(io: Pick<Io, 'stderr' | 'now'>, out: Pick<Output, 'json' | 'plain' | 'talk'>): Progress {
   const isDrawn = io.stderr.isTTY === true && !out.json && !out.plain;
-  let [last, doing] = ['', ''];
+  let [last, doing, drawnAt] = ['', '', 0];
   const draw = (text: string) => {
     const cut = text.slice(0, Math.max(20, (io.stderr.columns ?? 80) - 1));
     if (cut !== last) io.stderr.write(`\r${cut.padEnd(last.length)}\r${cut}`);
@@ -46,9 +48,12 @@ export function createProgress(io: Pick<Io, 'stderr'>, out: Pick<Output, 'json' 
   };
   return {
     report(step) {
-      if (isDrawn) return draw(stepLine(step));
-      if (!out.json && step.doing !== doing) out.talk(`${step.doing} …`);
+      const isNew = step.doing !== doing;
       ({ doing } = step);
+      if (!isDrawn) return void (isNew && !out.json && out.talk(`${doing} …`));
+      if (!isNew && step.done !== step.total && io.now() - drawnAt < DRAW_MS) return;
+      drawnAt = io.now();
+      draw(stepLine(step));
     },
     clear() {
       if (isDrawn && last !== '') draw('');

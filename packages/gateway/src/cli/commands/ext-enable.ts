@@ -22,7 +22,7 @@ export interface Outcome {
   /** As the gateway has it. */
   readonly state?: string;
   readonly reason?: string;
-  /** The command that would enable it. */
+  /** The command that would enable it, or undo what went wrong. */
   readonly next?: string;
 }
 
@@ -58,13 +58,17 @@ export async function enableInstalled(
     return { outcome: { ...outcome, next: `${next} --yes` }, exitCode: exitCodes.needsConsent };
   }
   const asked = prepared?.extension.asPlugin.grants ?? [];
-  // What was not granted to the version before is not granted to this one either.
-  const denied = prepared?.replaces?.grants.filter((grant) => !known.granted.includes(grant)) ?? [];
+  // What was not granted to the version before is not granted to this one either. Of one that is not at work, nobody knows.
+  const before = known.state === 'loaded' || known.granted.length > 0 ? (prepared?.replaces?.grants ?? []) : [];
+  const denied = before.filter((grant) => !known.granted.includes(grant));
   const grants = installed.replaced ? { grants: asked.filter((grant) => !denied.includes(grant)) } : {};
   const { plugin } = await context.call('plugins.enable', { id: name, treeHash: version.treeHash, ...grants }, {}, PATIENCE_MS);
   const { state, reason } = plugin;
-  const told = { ...outcome, enabled: true, state, ...(reason === undefined ? {} : { reason }) };
-  return { outcome: told, exitCode: state === 'loaded' ? exitCodes.ok : exitCodes.failed };
+  // One whose new process is no good goes on with the old one, and says so.
+  const isAtWork = state === 'loaded' && reason === undefined;
+  const back = isAtWork || !installed.replaced ? {} : { next: `tenon ext rollback ${name}` };
+  const told = { ...outcome, enabled: true, state, ...(reason === undefined ? {} : { reason }), ...back };
+  return { outcome: told, exitCode: isAtWork ? exitCodes.ok : exitCodes.failed };
 }
 
 function outcomeOf({ name, version, replaced, isSame }: Installed): Outcome {
@@ -84,6 +88,9 @@ function outcomeOf({ name, version, replaced, isSame }: Installed): Outcome {
 
 export function outcomeLine({ name, version, replaced, unchanged, enabled, state, reason, next }: Outcome): string {
   const what = `${name} ${version} is installed${unchanged ? ' already' : ''}${replaced === undefined ? '' : ` in place of ${replaced}`}`;
-  if (enabled) return `${what}, ${state}${reason === undefined ? '' : `: ${reason}`}`;
+  if (enabled) {
+    const undo = next === undefined ? '' : `; go back with: ${next}`;
+    return `${what}, ${state}${reason === undefined ? '' : `: ${reason}`}${undo}`;
+  }
   return `${what} and off${next === undefined ? '' : `; enable it with: ${next}`}`;
 }
