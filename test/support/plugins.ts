@@ -15,7 +15,7 @@ import type { PersonQuestion } from '../../packages/gateway/src/host/plugin-ques
 import { createTurnSchedules } from '../../packages/gateway/src/agent/turn-schedules.ts';
 import { createHookRunner, type HookRunner } from '../../packages/gateway/src/host/run-hook.ts';
 import { type Clock, systemClock } from '../../packages/gateway/src/kernel/clock.ts';
-import { createMetrics } from '../../packages/gateway/src/kernel/metrics.ts';
+import { createMetrics, type Metrics } from '../../packages/gateway/src/kernel/metrics.ts';
 import { type AttachmentFiles, openAttachmentFiles } from '../../packages/gateway/src/store/attachment-files.ts';
 import type { Store } from '../../packages/gateway/src/store/store.ts';
 import { openWorld } from './stores.ts';
@@ -85,6 +85,7 @@ export interface HostWorld extends AsyncDisposable {
   readonly clock: Clock;
   readonly hookRegistry: HookRegistry;
   readonly hooks: HookRunner;
+  readonly metrics: Metrics;
   readonly failures: PluginFailure[];
   readonly changed: EventPayload<'plugins.changed'>[];
   readonly required: EventPayload<'action.required'>[];
@@ -138,6 +139,7 @@ export async function openHostWorld(clock: Clock = systemClock): Promise<HostWor
     clock,
     hookRegistry,
     hooks,
+    metrics,
     failures,
     changed,
     get required() {

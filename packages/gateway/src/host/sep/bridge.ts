@@ -135,7 +135,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
             request(
               'tool/execute',
               { call_id: callId, tool: name, arguments: args, context },
-              { timeoutMs: timeoutOf('tool/execute'), signal },
+              { timeoutMs: timeoutOf('tool/execute'), signal, over: () => updates.delete(callId) },
             ),
           );
           const read = readResult('tool/execute', answer);
