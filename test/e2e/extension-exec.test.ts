@@ -24,7 +24,16 @@ interface Reply {
 
 before(async () => {
   const home = temporaryHome();
-  putExtension(home, 'asker', { fixture: 'asker.mjs', capabilities: CAPABILITIES });
+  const row = { key: '{{what}}', value: '{{ many.now }} of {{many.all}}' };
+  const more = {
+    shortcuts: [{ key: 'ctrl+p', command: 'ask' }],
+    message_renderers: [{ tag: 'found', template: { kind: 'keyvalue', title: 'Found', rows: [row] } }],
+  };
+  putExtension(home, 'asker', {
+    fixture: 'asker.mjs',
+    capabilities: `${CAPABILITIES}\nsession = true`,
+    files: { 'asks.json': { more } },
+  });
   putExtension(home, 'judge', {
     fixture: 'asker.mjs',
     capabilities: `${CAPABILITIES}\nhooks = ["tool_call"]`,
@@ -204,6 +213,27 @@ test('who is asked about a program runs none meanwhile, so that nobody is asked 
   assert.equal(ran.result?.stdout, 'once\n');
   await until(() => notedBy(talk.gateway.home).some(({ refused }) => /being judged/.test(String(refused))));
   await talk.ask('plugins.disable', { id: 'judge' });
+});
+
+test('an entry with the tag of a template is shown filled, and one without as it is kept; keys that no front end has are listed', async () => {
+  verifies('sep:renderers', 'sep:registrations', 'sep:blocks');
+  const sessionKey = await freshSession();
+  const append = (entry: object) => ({ method: 'session/append_entry', params: { entry } });
+  const data = { what: '{{many.all}}', many: { now: 2, all: 3 } };
+  assert.deepEqual(await byCommand(append({ tag: 'found', data }), sessionKey), { result: {} });
+  await byCommand(append({ tag: 'other', data }), sessionKey);
+  const kept = (await talk.history(sessionKey)).flatMap((entry) =>
+    entry.type === 'custom' && entry.customType === 'extension' ? [entry.data] : [],
+  );
+  const block = { kind: 'keyvalue', title: 'Found', rows: [{ key: '{{many.all}}', value: '2 of 3' }] };
+  assert.deepEqual(kept, [
+    { plugin: 'asker', entry: { tag: 'found', data }, block, text: 'Found\n{{many.all}}  2 of 3' },
+    { plugin: 'asker', entry: { tag: 'other', data } },
+  ]);
+  const { process } = (await talk.ask('plugins.get', { id: 'asker' })).plugin;
+  assert.deepEqual(process.leftOut, [
+    { kind: 'shortcuts', key: 'ctrl+p', message: 'no front end of this gateway has keys for extensions; type /asker:ask' },
+  ]);
 });
 
 test('without the right there is no exec/run', async () => {

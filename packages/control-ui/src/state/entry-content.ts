@@ -27,3 +27,12 @@ export function withBreaks(text: string): string {
 export function startOfDay(at: number): number {
   return new Date(at).setHours(0, 0, 0, 0);
 }
+
+/** The text of a block of an extension as Markdown: only one of the kind is Markdown itself, of all others the columns count. */
+export function blockWords(block: unknown, text: string): string {
+  const kind = typeof block === 'object' && block !== null && 'kind' in block ? block.kind : undefined;
+  if (kind === 'markdown') return text;
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((ticks) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}

@@ -237,6 +237,24 @@ test('commands, summaries and notes of others are rows of their own; what is not
   );
 });
 
+test('an entry of an extension is a row where it says how it is shown: Markdown as it is, all else with its columns', () => {
+  const shown = (block: object, text: string) =>
+    entryOf({ type: 'custom', customType: 'extension', data: { plugin: 'watch', entry: {}, block, text } });
+  const entries = [
+    shown({ kind: 'markdown', text: '**up**' }, '**up**'),
+    shown({ kind: 'table' }, 'a  b\n```'),
+    entryOf({ type: 'custom', customType: 'extension', data: { plugin: 'watch', entry: { tag: 'none' } } }),
+  ];
+  const items = itemsOf({ entries }).slice(1);
+  assert.deepEqual(
+    items.map((item) => (item.kind === 'custom' ? [item.from, item.text] : item.kind)),
+    [
+      ['watch', '**up**'],
+      ['watch', '````\na  b\n```\n````'],
+    ],
+  );
+});
+
 test('the first line changes its key when older messages of the same day arrive', () => {
   const [older, newer] = [user('a'), user('b')];
   assert.notEqual(itemsOf({ entries: [newer] })[0]?.key, itemsOf({ entries: [older, newer] })[0]?.key);

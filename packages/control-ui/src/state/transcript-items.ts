@@ -16,7 +16,7 @@ import type {
 import type { ApprovalItem, AssistantItem, DeliveryItem, NoticeItem, ToolItem, TranscriptItem, UserItem } from '../chat/types.ts';
 import type { Deciding } from './app-state.ts';
 import type { ChatState, EndedRun, Outgoing } from './chat-state.ts';
-import { imagesOf, startOfDay, textOf, withBreaks } from './entry-content.ts';
+import { blockWords, imagesOf, startOfDay, textOf, withBreaks } from './entry-content.ts';
 import type { LiveRun, LiveTool, Segment } from './live-run.ts';
 import { phaseWords, subjectOf, toolOutcome } from './tool-words.ts';
 
@@ -333,6 +333,8 @@ class Rows {
     const said = (value: unknown) => (typeof value === 'string' ? value : '');
     if (entry.customType === 'reply')
       this.#push({ kind: 'custom', key: entry.id, at: entry.at, from: said(data.plugin), text: said(data.text) });
+    if (entry.customType === 'extension' && said(data.text) !== '')
+      this.#push({ kind: 'custom', key: entry.id, at: entry.at, from: said(data.plugin), text: blockWords(data.block, said(data.text)) });
     if (entry.customType === 'delivery') this.#delivery(entry, data as unknown as Delivery);
     if (entry.customType === 'delivery_pressed') this.#pressed(entry, data as unknown as DeliveryPressed);
     if (entry.customType === 'delivery_edited') this.#edited(entry, data as unknown as DeliveryEdited);

@@ -77,8 +77,8 @@ export function createSessionDesk(deps: DeskDeps): SessionDesk {
         });
     },
 
-    async keep({ plugin, sessionKey, runId }, entry) {
-      const draft = { type: 'custom' as const, customType: 'extension', data: { plugin, entry } };
+    async keep({ plugin, sessionKey, runId }, entry, shown) {
+      const draft = { type: 'custom' as const, customType: 'extension', data: { plugin, entry, ...shown } };
       await store.write('entries.append', { key: sessionKey, draft, at: clock.now(), ...(runId === undefined ? {} : { runId }) });
     },
 

@@ -201,6 +201,7 @@ export function createFollower({ sessionKey, show, fetchEntry }: FollowOptions):
     if (added.type === 'custom_message' && added.display) show.said(textOf(added.content), labelOf(added));
     if (added.type === 'custom' && added.customType === 'command') command(added.data);
     if (added.type === 'custom' && added.customType === 'reply') reply(added.data);
+    if (added.type === 'custom' && added.customType === 'extension') reply(added.data);
     const delivery = deliveryIn(added);
     if (delivery) show.said(deliveryText(delivery), delivery.byName);
     const edited = editIn(added);

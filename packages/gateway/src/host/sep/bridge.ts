@@ -37,6 +37,7 @@ import { createDispatches, type DispatchContext, type DispatchPlace } from './di
 import { hookOf } from './find-extensions.ts';
 import type { Params, RequestOptions } from './peer.ts';
 import type { People } from './people.ts';
+import { shownBy } from './renderers.ts';
 import { RpcError } from './rpc-error.ts';
 import { createServer, type Served, type Server } from './serve.ts';
 import { serveExec } from './serve-exec.ts';
@@ -111,6 +112,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
   let loaded: RuntimeApi | undefined;
   let follows: readonly string[] = [];
   let omitted: Omitted[] = [];
+  let renderers: NonNullable<Registrations['message_renderers']> = [];
 
   function leaveOut(kind: string, key: string, message: string): void {
     if (omitted.length < MAX_OMITTED) omitted.push({ kind, key, message });
@@ -301,6 +303,9 @@ export function createBridge(deps: BridgeDeps): Bridge {
           if (!TAKEN.has(kind) && items.length > 0) leaveOut(kind, '', 'this gateway makes nothing of this kind');
         const undeclared = Object.keys(api.pluginConfig).filter((flag) => !flags.includes(flag));
         if (undeclared.length > 0) log.warn({ plugin: extension, flags: undeclared }, 'flags are set that the extension does not declare');
+        for (const { key, command } of registrations.shortcuts ?? [])
+          leaveOut('shortcuts', key, `no front end of this gateway has keys for extensions; type /${extension}:${command}`);
+        renderers = registrations.message_renderers ?? [];
         const own = new Set(tools.map(({ name }) => agentTool(extension, name)));
         for (const each of tools) registerTool(api, each, toolFacts(registrations, each.name));
         for (const each of commands) registerCommand(api, each);
@@ -330,7 +335,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
     'bus/publish': ({ topic, payload }) => publish(topic, payload),
     ...serveKv({ ...deps, extension }),
     ...serveUi({ extension, dispatches, people }),
-    ...serveSession({ ...deps, extension }),
+    ...serveSession({ ...deps, extension, shown: (entry) => shownBy(renderers, entry) }),
     ...serveExec({ ...deps, extension }),
     ...serveActive({ ...deps, extension, dispatches }),
     ...providers.served,
@@ -357,6 +362,8 @@ const TAKEN: ReadonlySet<string> = new Set<keyof Registrations>([
   'hooks',
   'subscriptions',
   'providers',
+  'shortcuts',
+  'message_renderers',
   ...takenSeams,
 ]);
 

@@ -3,6 +3,7 @@
 import { limits as gatewayLimits, type JsonObject } from '@tenon/protocol';
 import { limits } from '@tenon/protocol/sep/wire';
 import { refused, refusedBy } from './refused.ts';
+import type { ShownEntry } from './renderers.ts';
 import type { Served, ServedCall } from './serve.ts';
 import type { DeskPlace, SessionDesk } from './session-desk.ts';
 
@@ -10,9 +11,11 @@ export interface ServeSessionDeps {
   readonly extension: string;
   /** Without it, there are no sessions here. */
   readonly desk: SessionDesk | undefined;
+  /** How people see an entry, where the extension has said so. */
+  readonly shown: (entry: JsonObject) => ShownEntry | undefined;
 }
 
-export function serveSession({ extension: plugin, desk }: ServeSessionDeps): Served {
+export function serveSession({ extension: plugin, desk, shown }: ServeSessionDeps): Served {
   async function at<Result>(
     { dispatch }: ServedCall,
     work: (desk: SessionDesk, place: DeskPlace) => Promise<Result>,
@@ -36,7 +39,7 @@ export function serveSession({ extension: plugin, desk }: ServeSessionDeps): Ser
       const { value: allowed } = limits.entryBytes;
       if (bytes > allowed)
         throw refused('limit', `the entry has ${bytes} bytes; ${allowed} are possible`, { limit: 'entryBytes', allowed });
-      return at(call, (to, place) => to.keep(place, entry as JsonObject));
+      return at(call, (to, place) => to.keep(place, entry as JsonObject, shown(entry as JsonObject)));
     },
     'session/set_model': ({ model, provider, thinking }, call) =>
       at(call, (to, place) =>

@@ -1,6 +1,7 @@
 // What an extension does in the session in which it was asked something. The layer above does it, in the ways in which people and
 // plugins do the same; here is what it is told.
 import type { JsonObject, QueueMode } from '@tenon/protocol';
+import type { ShownEntry } from './renderers.ts';
 
 /** Who does it, and where. */
 export interface DeskPlace {
@@ -20,8 +21,8 @@ export interface SessionDesk {
   tell(place: DeskPlace, text: string, mode: Extract<QueueMode, 'steer' | 'followup'>): Promise<void>;
   /** To the agent with the next turn, whenever that is. */
   tellNext(place: DeskPlace, text: string): Promise<void>;
-  /** Into the transcript, and not to the model. */
-  keep(place: DeskPlace, entry: JsonObject): Promise<void>;
+  /** Into the transcript, and not to the model; people see it where there is something to be shown. */
+  keep(place: DeskPlace, entry: JsonObject, shown: ShownEntry | undefined): Promise<void>;
   setModel(place: DeskPlace, choice: { readonly model: string; readonly provider?: string; readonly thinking?: string }): Promise<void>;
   state(place: DeskPlace): Promise<JsonObject>;
   /** Names of the tools that the agent of this session has now; without one, those that any agent has. */
