@@ -56,6 +56,7 @@ test('from a folder: copied whole, found by the host, updated, rolled back and r
   assert.match(world.text('notes', 'extension.toml'), /1\.0\.0/);
   assert.equal((await world.rollBack('notes')).version.version, '1.1.0', 'and forth again');
   await world.remove('notes');
+  await assert.rejects(world.install('.'), { code: 'REFUSED', message: /the home folder is in it/ });
   assert.deepEqual([world.lock().extensions, world.stored()], [{}, []]);
   await assert.rejects(world.rollBack('notes'), { code: 'NOT_FOUND' });
 });

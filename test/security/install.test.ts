@@ -1,14 +1,17 @@
 // What comes from elsewhere and is to be installed: archives that want out of their folder, bombs, names that are paths, scripts,
 // other bytes under the same version, and servers that send us on, lie or hang. Registries and repositories are on this machine.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parseSource } from '../../packages/gateway/src/install/source.ts';
+import { unpack } from '../../packages/gateway/src/install/unpack.ts';
 import { type Clock, systemClock } from '../../packages/gateway/src/kernel/clock.ts';
 import { type ArchiveEntry, integrityOf, paxRecord, tar, tgz } from '../support/archives.ts';
+import { seed } from '../support/chaos.ts';
 import { makeRepository, serveGit } from '../support/git-repository.ts';
 import { type InstallWorld, installWorld } from '../support/install-world.ts';
+import { createRandom } from '../support/random.ts';
 import { extensionFiles, openRegistry, type Registry } from '../support/registry.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -85,6 +88,39 @@ test('S30: an archive that is cut, damaged or no archive is refused', async (t) 
       assertUntouched(world, 'damaged');
     }
   });
+});
+
+test('S30: whatever is changed in an archive, it is unpacked inside its folder or refused', async (t) => {
+  verifies('S30');
+  const { home } = installWorld(t);
+  const random = createRandom(seed);
+  t.diagnostic(`seed ${seed}`);
+  const plain = tar([...extensionFiles('notes', '1.0.0'), { path: `package/${'deep/'.repeat(3)}file`, content: 'x' }]);
+  const outcomes = { unpacked: 0, refused: 0 };
+  for (let round = 0; round < 100; round++) {
+    const archive = Buffer.from(plain);
+    for (let change = 0; change <= random.below(4); change++) archive[random.below(archive.length)] = random.below(256);
+    // The sums are right again, so that what they guard is read.
+    for (let at = 0; at + 512 <= archive.length; at += 512) {
+      if (archive.subarray(at + 257, at + 262).toString('latin1') !== 'ustar') continue;
+      archive.write('        ', at + 148, 'latin1');
+      const sum = archive.subarray(at, at + 512).reduce((all, byte) => all + byte, 0);
+      archive.write(`${sum.toString(8).padStart(6, '0')}\0 `, at + 148, 'latin1');
+    }
+    const [file, target] = [join(home, 'archive'), join(home, 'round', 'target')];
+    mkdirSync(target, { recursive: true });
+    writeFileSync(file, archive);
+    try {
+      await unpack(file, target, { gzip: false, signal: new AbortController().signal, unpacked: () => {} });
+      outcomes.unpacked++;
+    } catch (error) {
+      assert.equal((error as { code?: string }).code, 'REFUSED', `round ${round}: ${String(error)}`);
+      outcomes.refused++;
+    }
+    assert.deepEqual([readdirSync(home).sort(), readdirSync(join(home, 'round'))], [['archive', 'round'], ['target']], `round ${round}`);
+    rmSync(join(home, 'round'), { recursive: true });
+  }
+  assert.ok(outcomes.unpacked > 0 && outcomes.refused > 0, JSON.stringify(outcomes));
 });
 
 test('S31: a bomb stops at the bounds of size, ratio and number, and one inside is left packed', async (t) => {
@@ -222,6 +258,31 @@ test('S33: no script of a package, of a dependency or of a repository is run', a
     repository.git('config', 'uploadpack.packObjectsHook', join(world.home, 'shell.sh'));
     await world.install(`git:${repository.folder}`);
     assert.deepEqual(readdirSync(canaries), []);
+  });
+});
+
+test('S36: a dependency of a dependency cannot come from a repository or from another place', async (t) => {
+  verifies('S33', 'S36:install');
+  await using other = await openRegistry();
+  other.publish('evil', '1.0.0', [{ path: 'package/package.json', content: '{"name":"evil","version":"1.0.0"}' }]);
+  await withRegistry(t, async (world, registry) => {
+    const repository = makeRepository(join(world.home, 'repository'));
+    repository.commit({ 'package.json': '{"name":"evil","version":"1.0.0"}' });
+    const [, ...rest] = extensionFiles('notes', '1.0.0');
+    const own = { name: 'notes', version: '1.0.0', dependencies: { shapes: '*' } };
+    registry.publish('notes', '1.0.0', [{ path: 'package/package.json', content: JSON.stringify(own) }, ...rest]);
+    for (const evil of [`git+file://${repository.folder}`, `${other.url}/evil/-/evil-1.0.0.tgz`]) {
+      const shapes = { name: 'shapes', version: '1.0.0', dependencies: { evil } };
+      registry.publish('shapes', '1.0.0', [{ path: 'package/package.json', content: JSON.stringify(shapes) }], {
+        more: { dependencies: shapes.dependencies },
+      });
+      await assert.rejects(
+        world.install('npm:notes'),
+        (error: Error & { code: string }) => ['FETCH', 'REFUSED'].includes(error.code),
+        evil,
+      );
+      assert.deepEqual(world.stored(), [], evil);
+    }
   });
 });
 
