@@ -2733,6 +2733,7 @@ export interface FurtherEvents {
     call_id: string;
     provider: string;
     model: string;
+    step?: number;
     message: {
       role: 'assistant';
       content: (
@@ -2793,6 +2794,7 @@ export interface FurtherEvents {
     call_id: string;
     provider: string;
     model: string;
+    step?: number;
     attempt: number;
     message_count: number;
     tool_count: number;
@@ -2844,6 +2846,7 @@ export interface FurtherEvents {
     tool_name: string;
     tool_call_id: string;
     params: Record<string, unknown>;
+    step?: number;
     result?: {
       content: (
         | {

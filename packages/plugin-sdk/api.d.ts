@@ -1393,6 +1393,7 @@ interface HookEvents {
     trigger?: 'user' | 'api' | 'heartbeat' | 'schedule' | 'plugin';
     messages: Message[];
     success: boolean;
+    steps?: number;
     end: RunEnd;
     error?: string;
     durationMs?: number;
@@ -1462,6 +1463,7 @@ interface HookEvents {
     callId: string;
     provider: string;
     model: string;
+    step?: number;
     message: AssistantMessage;
     assistantTexts: string[];
     usage: Usage;
@@ -1480,6 +1482,7 @@ interface HookEvents {
     callId: string;
     provider: string;
     model: string;
+    step?: number;
     attempt: number;
     messageCount: number;
     toolCount: number;
@@ -1576,6 +1579,7 @@ interface HookEvents {
     toolName: string;
     toolCallId: string;
     params: JsonObject;
+    step?: number;
   };
   /** Event of the hook after_tool_call. A tool has run, or has failed. */
   after_tool_call: {
@@ -1591,6 +1595,7 @@ interface HookEvents {
     toolName: string;
     toolCallId: string;
     params: JsonObject;
+    step?: number;
     result?: {
       content: (TextBlock | ImageBlock)[];
       isError: boolean;

@@ -553,8 +553,15 @@ type PluginDetails = {
     state: 'starting' | 'ready' | 'restarting' | 'quarantined' | 'failed' | 'stopped';
     reason?: string;
     pid?: number;
+    restartAt?: number;
     crashes: number;
     sandboxed: boolean;
+    follows?: string[];
+    leftOut?: {
+      kind: string;
+      key: string;
+      message: string;
+    }[];
   };
   folder: string;
   workspace?: string;

@@ -201,8 +201,8 @@ test('a hook that answers every message with a message is stopped after a bounde
 test('an extension is told of turns, messages, tools, models and moves in the order in which they happen', async () => {
   verifies('sep:events');
   const events = [
-    ...['agent_start', 'turn_start', 'message_start', 'message_update', 'tool_execution_start', 'tool_execution_update'],
-    ...['tool_execution_end', 'turn_end', 'agent_end', 'model_select', 'session_tree'],
+    ...['agent_start', 'turn_start', 'message_start', 'message_update', 'message_end', 'tool_execution_start'],
+    ...['tool_execution_update', 'tool_execution_end', 'agent_end', 'turn_end', 'model_select', 'session_tree'],
   ];
   await using talk = await open({ capabilities: `session = true\nevents = ${JSON.stringify(events)}`, events });
   const { plugin } = await talk.ask('plugins.get', { id: 'desk' });
@@ -225,12 +225,33 @@ test('an extension is told of turns, messages, tools, models and moves in the or
     ['agent_start', 'message_start'],
     ['message_start', 'tool_execution_start'],
     ['tool_execution_start', 'tool_execution_end'],
-    ['tool_execution_end', 'agent_end'],
+    ['tool_execution_end', 'message_end'],
+    ['message_end', 'turn_end'],
+    ['turn_end', 'agent_end'],
     ['agent_end', 'session_tree'],
   ] as const)
     assert.ok(place(earlier) !== -1 && place(earlier) < place(later), `${earlier} before ${later}: ${order.join(' ')}`);
   const payloads = (name: string) => told.filter(({ event }) => event === name).map(({ payload }) => payload as Record<string, unknown>);
-  assert.equal(payloads('tool_execution_start')[0]?.tool, 'desk.do');
+  assert.deepEqual(
+    ['message_start', 'tool_execution_start', 'tool_execution_end', 'message_end', 'turn_end'].map((name) =>
+      payloads(name).map(({ iteration, iterations, tool, is_error: isError, content }) => [
+        iteration ?? iterations,
+        tool ?? content,
+        isError,
+      ]),
+    ),
+    [
+      [
+        [1, undefined, undefined],
+        [2, undefined, undefined],
+      ],
+      [[1, 'desk.do', undefined]],
+      [[1, 'desk.do', false]],
+      [[2, 'Well done.', undefined]],
+      [[2, undefined, undefined]],
+    ],
+    'of the answers of a turn, the last one is its message',
+  );
   assert.equal(
     payloads('message_update')
       .map(({ content }) => content)

@@ -9079,16 +9079,19 @@ public struct PluginsEnableResult: Codable, Hashable, Sendable {
     }
 }
 
-/// `plugins.disable`: Unload a plugin and keep it switched off; what it keeps in sessions is removed.
+/// `plugins.disable`: Unload a plugin and keep it switched off; what it keeps in sessions is removed. With `forget`, also what it keeps for itself, its grants and its configuration.
 public struct PluginsDisableParams: Codable, Hashable, Sendable {
     public let id: OwnerId
+    public let forget: Bool?
     public let idempotencyKey: String?
 
     public init(
         id: OwnerId,
+        forget: Bool? = nil,
         idempotencyKey: String? = nil
     ) {
         self.id = id
+        self.forget = forget
         self.idempotencyKey = idempotencyKey
     }
 }
@@ -11562,7 +11565,7 @@ public enum GatewayMethods {
         public typealias Result = PluginsEnableResult
         public static let name = "plugins.enable"
     }
-    /// Unload a plugin and keep it switched off; what it keeps in sessions is removed.
+    /// Unload a plugin and keep it switched off; what it keeps in sessions is removed. With `forget`, also what it keeps for itself, its grants and its configuration.
     public enum PluginsDisable: GatewayMethod {
         public typealias Params = PluginsDisableParams
         public typealias Result = PluginsDisableResult

@@ -56,6 +56,7 @@ async function write(turn: Turn, model: Model, said: AssistantMessage, callId: s
   if (hooks.has('llm_output')) {
     hooks.run('llm_output', {
       ...context,
+      step: turn.steps,
       callId,
       provider: model.info.provider,
       model: model.info.id,
@@ -134,7 +135,14 @@ function watchCalls(turn: Turn, prompt: Prompt): { request: (model: Model) => Pr
     });
     const { system, thinking, maxOutputTokens } = asked.kind === 'done' ? asked.event : { ...prompt, maxOutputTokens: undefined };
     if (hooks.has('llm_input')) hooks.run('llm_input', { ...context, ...call, systemPrompt: system, messages, tools });
-    hooks.run('model_call_started', { ...context, ...call, attempt, messageCount: messages.length, toolCount: tools.length });
+    hooks.run('model_call_started', {
+      ...context,
+      ...call,
+      step: turn.steps + 1,
+      attempt,
+      messageCount: messages.length,
+      toolCount: tools.length,
+    });
     return {
       system,
       messages,

@@ -141,7 +141,13 @@ async function perform(turn: Turn, call: OpenCall, { tool, args, prepared }: Rea
   faultpoint('call.started');
   voice.tool(call.callId, tool.name, 'started', { subject: prepared.subject, args });
   if (deps.hooks.has('tool_execution_start'))
-    deps.hooks.run('tool_execution_start', { ...hookContextOf(turn), toolName: tool.name, toolCallId: call.callId, params: args });
+    deps.hooks.run('tool_execution_start', {
+      ...hookContextOf(turn),
+      step: turn.steps,
+      toolName: tool.name,
+      toolCallId: call.callId,
+      params: args,
+    });
   const startedAt = deps.clock.monotonic();
   const result = await runPrepared(prepared, {
     signal: control.work,
@@ -157,6 +163,7 @@ async function perform(turn: Turn, call: OpenCall, { tool, args, prepared }: Rea
     const { content, isError, details } = result;
     deps.hooks.run('after_tool_call', {
       ...hookContextOf(turn),
+      step: turn.steps,
       toolName: tool.name,
       toolCallId: call.callId,
       params: args,

@@ -63,6 +63,7 @@ function tellEnd(turn: Turn | undefined, end: RunEnd, deps: TurnDeps, durationMs
       ...(turn ? hookContextOf(turn) : {}),
       messages: turn && deps.hooks.has('agent_end') ? messagesOf(turn.path) : [],
       success: end.kind === 'completed' || end.kind === 'handled',
+      ...(turn ? { steps: turn.steps } : {}),
       end,
       durationMs,
       ...(end.reason === undefined ? {} : { error: end.reason }),

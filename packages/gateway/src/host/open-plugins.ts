@@ -216,9 +216,10 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     wanted.add(id);
   }
 
-  async function forgetState(id: string, by: string): Promise<void> {
+  /** With `all`, also what was decided about it, and what it keeps outside of sessions. */
+  async function forgetState(id: string, by: string, all = false): Promise<void> {
     for (let step = 0; step < MAX_FORGET_STEPS; step++) {
-      const { more } = await store.write('plugins.forget', { pluginId: id, keepDecisions: true, by, at: clock.now() });
+      const { more } = await store.write('plugins.forget', { pluginId: id, keepDecisions: !all, by, at: clock.now() });
       if (!more) return cancelRuns(id, store, clock, 'The plugin that asked for it was switched off');
     }
     log.error({ plugin: id }, 'a plugin has so much state that not all of it was removed');
@@ -232,11 +233,11 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
   }
 
   /** One that is switched on and cannot be used: that it is wanted is taken back. */
-  async function disableUnfit(id: string, by: string): Promise<PluginInfo> {
+  async function disableUnfit(id: string, by: string, forget = false): Promise<PluginInfo> {
     const unfit = rejected.find((each) => each.id === id);
     if (!unfit) return shown(find(id));
     await store.write('plugins.setEnabled', { pluginId: id, enabled: false, by, at: clock.now() });
-    await forgetState(id, by);
+    await forgetState(id, by, forget);
     wanted.delete(id);
     registry.reserve(id, []);
     await bringInOrder(id);
@@ -368,10 +369,10 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         changed();
         return shown(plugin);
       }),
-    disable: (id, { by }) =>
+    disable: (id, { by, forget }) =>
       inTurn(async () => {
         const plugin = known.get(id);
-        if (!plugin) return disableUnfit(id, by);
+        if (!plugin) return disableUnfit(id, by, forget);
         await store.write('plugins.setEnabled', { pluginId: id, enabled: false, by, at: clock.now() });
         plugin.enabled = false;
         wanted.delete(id);
@@ -385,12 +386,13 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         changed();
         let failure: unknown;
         const removeState = () =>
-          forgetState(id, by).catch((error: unknown) => {
+          forgetState(id, by, forget).catch((error: unknown) => {
             failure = error;
             throw error;
           });
         await finishLeaving(left, 'disable', { plugin: id, removeState });
         if (failure !== undefined) throw failure;
+        if (forget) plugin.config = freezeDeep({});
         counts.forget(id);
         await bringInOrder(id);
         return shown(plugin);

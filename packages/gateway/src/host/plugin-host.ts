@@ -101,8 +101,8 @@ export interface PluginHost {
   logs(id: string, after: number, limit: number): LogPage;
   /** Grants what its manifest asks for, or only `grants`, for its files as they are now, and loads it; only if those have `treeHash`. */
   enable(id: string, options: By & { readonly grants?: readonly string[]; readonly treeHash?: string }): Promise<PluginInfo>;
-  /** Unloads it and removes what it keeps in sessions. */
-  disable(id: string, options: By): Promise<PluginInfo>;
+  /** Unloads it and removes what it keeps in sessions; with `forget`, all that is known of it: what it keeps for itself, and what was decided. */
+  disable(id: string, options: By & { readonly forget?: boolean }): Promise<PluginInfo>;
   /** Looks for plugins anew; loads this one anew, or all that are on. */
   reload(id: string | undefined, options: By): Promise<readonly PluginInfo[]>;
   /** Only what its manifest asks for. Also says that its files are trusted as they are now. */

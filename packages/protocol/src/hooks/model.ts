@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { Count } from '../names.ts';
 import { AssistantMessage, Message, ThinkingLevel, type ToolCallBlock, Usage } from '../transcript.ts';
 import { blocked, lastWins, Verdict, type Merge } from './merge.ts';
-import { closed, hookEvent, modify, observe } from './row.ts';
+import { closed, hookEvent, modify, observe, step } from './row.ts';
 
 const Text = Type.String();
 const Messages = Type.Array(Message);
@@ -115,13 +115,13 @@ export const modelHooks = {
   }),
   llm_output: observe({
     summary: 'What a model has answered, whole.',
-    event: hookEvent({ ...call, message: AssistantMessage, assistantTexts: Type.Array(Text), usage: Usage }),
+    event: hookEvent({ ...call, step, message: AssistantMessage, assistantTexts: Type.Array(Text), usage: Usage }),
     timeoutMs: 15_000,
     sepEvents: ['message_end'],
   }),
   model_call_started: observe({
     summary: 'A call of a model has begun. Metadata only.',
-    event: hookEvent({ ...call, attempt: Count, messageCount: Count, toolCount: Count }),
+    event: hookEvent({ ...call, step, attempt: Count, messageCount: Count, toolCount: Count }),
     timeoutMs: 15_000,
     sepEvents: ['message_start'],
   }),

@@ -295,6 +295,8 @@ export const promptHooks = {
     event: hookEvent({
       messages: Messages,
       success: Type.Boolean(),
+      /** Answers of the model in this turn. */
+      steps: Type.Optional(Count),
       end: RunEnd,
       error: OptionalText,
       durationMs: Type.Optional(Type.Number({ minimum: 0 })),

@@ -35,6 +35,9 @@ export const HOOK_TIMEOUT_RANGE = { min: 1, max: 600_000 } as const;
 /** Bounds of a handler's priority; a higher one is asked earlier. */
 export const HOOK_PRIORITY_RANGE = { min: -1000, max: 1000 } as const;
 
+/** Which answer of the model in this turn it is about, from 1. */
+export const step = Type.Optional(Type.Integer({ minimum: 1 }));
+
 export const closed = { additionalProperties: false };
 
 /** Where and for whom it happens, as far as that is known at the place of the hook. */

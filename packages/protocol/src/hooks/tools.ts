@@ -4,7 +4,7 @@ import { Decision, Risk } from '../approval.ts';
 import { OwnerId, SessionKey } from '../names.ts';
 import { EntryId, ImageBlock, JsonObject, RunId, TextBlock, ToolCallId } from '../transcript.ts';
 import { blocked, lastWins, lastWinsOrBlock, replace, type Merge } from './merge.ts';
-import { closed, hookEvent, modify, observe } from './row.ts';
+import { closed, hookEvent, modify, observe, step } from './row.ts';
 
 const Text = Type.String();
 const OptionalText = Type.Optional(Text);
@@ -154,7 +154,7 @@ export const toolHooks = {
   }),
   tool_execution_start: observe({
     summary: 'A tool begins to run: it was judged and allowed.',
-    event: hookEvent(call),
+    event: hookEvent({ ...call, step }),
     timeoutMs: 15_000,
     sepEvents: ['tool_execution_start'],
   }),
@@ -162,6 +162,7 @@ export const toolHooks = {
     summary: 'A tool has run, or has failed.',
     event: hookEvent({
       ...call,
+      step,
       result: Type.Optional(Type.Object({ content: Content, isError: Type.Boolean(), details: Type.Optional(JsonObject) }, closed)),
       error: OptionalText,
       durationMs: Type.Optional(Type.Number({ minimum: 0 })),

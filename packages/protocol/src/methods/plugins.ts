@@ -151,9 +151,10 @@ export const pluginMethods = {
     result: PluginResult,
   }),
   'plugins.disable': write({
-    summary: 'Unload a plugin and keep it switched off; what it keeps in sessions is removed.',
+    summary:
+      'Unload a plugin and keep it switched off; what it keeps in sessions is removed. With `forget`, also what it keeps for itself, its grants and its configuration.',
     scope: 'operator.admin',
-    params: { id: OwnerId },
+    params: { id: OwnerId, forget: Type.Optional(Type.Boolean()) },
     result: PluginResult,
   }),
   'plugins.reload': write({

@@ -10,24 +10,35 @@ type Fields = Readonly<Record<string, unknown>>;
 
 interface Told<Name extends HookName> {
   readonly hook: Name;
-  payload(event: HookEvent<Name>): Fields;
+  /** Undefined: it is not what the event tells of. */
+  payload(event: HookEvent<Name>): Fields | undefined;
 }
 
-function told<Name extends HookName>(hook: Name, payload: (event: HookEvent<Name>) => Fields): Told<Name> {
+function told<Name extends HookName>(hook: Name, payload: (event: HookEvent<Name>) => Fields | undefined): Told<Name> {
   return { hook, payload };
 }
 
 const reasonOf = ({ reason }: { readonly reason?: string }): Fields => (reason === undefined ? {} : { reason });
 
+const iterationOf = ({ step }: { readonly step?: number | undefined }): Fields => (step === undefined ? {} : { iteration: step });
+
 const rows = {
   agent_start: told('agent_start', () => ({})),
   turn_start: told('agent_start', () => ({})),
   agent_end: told('agent_end', ({ success }) => ({ success })),
-  turn_end: told('agent_end', () => ({})),
-  message_end: told('llm_output', ({ assistantTexts }) => ({ content: assistantTexts.join('\n') })),
-  message_start: told('model_call_started', () => ({})),
-  tool_execution_start: told('tool_execution_start', ({ toolName, toolCallId }) => ({ tool: shownTool(toolName), call_id: toolCallId })),
-  tool_execution_end: told('after_tool_call', ({ toolName, result, error }) => ({
+  turn_end: told('agent_end', ({ steps }) => (steps === undefined ? {} : { iterations: steps })),
+  // The final answer: one that calls tools is none.
+  message_end: told('llm_output', ({ message, assistantTexts, step }) =>
+    message.content.some(({ type }) => type === 'toolCall') ? undefined : { ...iterationOf({ step }), content: assistantTexts.join('\n') },
+  ),
+  message_start: told('model_call_started', iterationOf),
+  tool_execution_start: told('tool_execution_start', ({ toolName, toolCallId, step }) => ({
+    ...iterationOf({ step }),
+    tool: shownTool(toolName),
+    call_id: toolCallId,
+  })),
+  tool_execution_end: told('after_tool_call', ({ toolName, result, error, step }) => ({
+    ...iterationOf({ step }),
     tool: shownTool(toolName),
     is_error: error !== undefined || result?.isError === true,
   })),
@@ -86,16 +97,22 @@ function rowOf(event: BridgedEvent): Told<HookName> {
   return told<HookName>(event, (given) => toSnake(hookRow(event).event, given as never) as Fields);
 }
 
-/** The hooks that tell of these events, each with the events that it makes. */
+/** The hooks that tell of these events, each with the events that it makes, in the order in which its row has them. */
 export function hooksFor(events: readonly BridgedEvent[]): ReadonlyMap<HookName, readonly BridgedEvent[]> {
   const made = new Map<HookName, BridgedEvent[]>();
   for (const event of events) {
     const { hook } = rowOf(event);
     made.set(hook, [...(made.get(hook) ?? []), event]);
   }
+  for (const [hook, those] of made) {
+    const { sepEvents = [] } = hookRow(hook);
+    those.sort((a, b) => sepEvents.indexOf(a) - sepEvents.indexOf(b));
+  }
   return made;
 }
 
-export function payloadOf(name: BridgedEvent, event: HookEvent<HookName>): Fields {
-  return { ...whereOf(event), ...rowOf(name).payload(event) };
+/** Undefined where this time there is nothing to tell. */
+export function payloadOf(name: BridgedEvent, event: HookEvent<HookName>): Fields | undefined {
+  const payload = rowOf(name).payload(event);
+  return payload && { ...whereOf(event), ...payload };
 }

@@ -262,7 +262,10 @@ export function createBridge(deps: BridgeDeps): Bridge {
     const followed = subscriptions.filter((each) => wanted.length === 0 || wanted.includes(each));
     for (const [name, events] of hooksFor(followed.filter(isBridgedEvent))) {
       api.on(name, (event) => {
-        for (const each of events) tell({ event: each, context: dispatches.told(event as DispatchPlace), payload: payloadOf(each, event) });
+        for (const each of events) {
+          const payload = payloadOf(each, event);
+          if (payload) tell({ event: each, context: dispatches.told(event as DispatchPlace), payload });
+        }
         return undefined as never;
       });
     }

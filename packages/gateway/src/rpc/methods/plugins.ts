@@ -43,7 +43,7 @@ export const pluginHandlers = {
     change(context, id, (host, by) =>
       host.enable(id, { ...by, ...(grants === undefined ? {} : { grants }), ...(treeHash === undefined ? {} : { treeHash }) }),
     ),
-  'plugins.disable': ({ id }, context) => change(context, id, (host, by) => host.disable(id, by)),
+  'plugins.disable': ({ id, forget = false }, context) => change(context, id, (host, by) => host.disable(id, { ...by, forget })),
   'plugins.grant': ({ id, grants }, context) => change(context, id, (host, by) => host.grant(id, grants, by)),
   'plugins.revoke': ({ id, grants }, context) => change(context, id, (host, by) => host.revoke(id, grants, by)),
 
