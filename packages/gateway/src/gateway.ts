@@ -309,6 +309,7 @@ export async function startGateway({
           composer: agents.composer,
           ui: agents.ui,
           plugins: () => host,
+          extensions: () => host,
         },
       ),
       (opened) => opened.close(),

@@ -6,6 +6,7 @@ import type { PluginParts } from '../agent/plugin-tools.ts';
 import type { Composer } from '../agent/composer.ts';
 import type { Agents, Turns } from '../agent/service.ts';
 import type { UiRelay } from '../agent/ui-relay.ts';
+import type { PluginHost } from '../host/plugin-host.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Metrics } from '../kernel/metrics.ts';
@@ -23,6 +24,9 @@ import type { Authenticator } from './auth.ts';
 import type { BodyRow } from './body.ts';
 import type { Gate } from './gate.ts';
 import type { PageFiles } from './page-files.ts';
+
+/** What is told of extensions, and done with them. */
+export type RouteExtensions = Pick<PluginHost, 'list' | 'get' | 'reload' | 'registry'>;
 
 /** What the routes of plugins are found in and called with. */
 export type RoutePlugins = Pick<PluginParts, 'registry' | 'caller' | 'holds'>;
@@ -51,6 +55,7 @@ export interface HttpDeps {
   readonly ui: Pick<UiRelay, 'request' | 'answered'>;
   /** For the routes of plugins. */
   readonly plugins: () => RoutePlugins;
+  readonly extensions: () => RouteExtensions;
   /** Off loopback, what tells something about the inside needs a token. */
   readonly metricsNeedToken: boolean;
   readonly version: string;

@@ -1,5 +1,6 @@
 // Every HTTP route. The files of the page are the only others, and they are exact names, too.
 import { createCompletionRoutes } from './routes/completions.ts';
+import { extensionRoutes } from './routes/extensions.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { signInRoutes } from './routes/sign-in.ts';
 import { createStatusRoutes } from './routes/status.ts';
@@ -7,5 +8,12 @@ import { transcriptRoutes } from './routes/transcripts.ts';
 import type { HttpDeps, Routes } from './route.ts';
 
 export function createRoutes(deps: HttpDeps): Routes {
-  return { ...createStatusRoutes(deps), ...signInRoutes, ...transcriptRoutes, ...peopleRoutes, ...createCompletionRoutes() };
+  return {
+    ...createStatusRoutes(deps),
+    ...signInRoutes,
+    ...transcriptRoutes,
+    ...peopleRoutes,
+    ...extensionRoutes,
+    ...createCompletionRoutes(),
+  };
 }

@@ -108,6 +108,7 @@ export async function openTestServer({
       health: createHealthBoard({ clock, startedAt: 0, onChange: () => {} }),
       ready: () => ({ ok: true }),
       plugins,
+      extensions: () => ({ ...noPlugins(), list: () => [], get: () => undefined, reload: () => Promise.resolve([]) }),
       metricsNeedToken: false,
       version: '0.0.0',
       warnings,

@@ -175,13 +175,13 @@ function change(
   });
 }
 
-function unknownPlugin(id: string, host: PluginHost): GatewayError {
+export function unknownPlugin(id: string, host: Pick<PluginHost, 'list'>): GatewayError {
   const ids = [...new Set(host.list().map((each) => each.id))];
   const advice = didYouMean(id, ids) || `; ${ids.length === 0 ? 'there are none' : `the plugins are: ${ids.join(', ')}`}`;
   return new GatewayError('NOT_FOUND', `There is no plugin "${id}"${advice}`, { details: { code: 'UNKNOWN_PLUGIN' } });
 }
 
-function toInfo(plugin: HostedPlugin): PluginInfo {
+export function toInfo(plugin: HostedPlugin): PluginInfo {
   const { folder: _folder, workspace: _workspace, config: _config, configSchema: _schema, counts: _counts, ...info } = toDetails(plugin);
   return info;
 }
