@@ -1,20 +1,24 @@
 // What an extension does in sessions: a real gateway process, a real process made with the SDK, and the code of a provider with a
 // server on the other side. Also what it is told of turns, and that no context is good for longer than its dispatch.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
 import type { Entry } from '@tenon/protocol';
 import { errors, texts } from '@tenon/protocol/sep/wire';
+import { cleanUp } from '../support/clean-up.ts';
 import { call, type Conversation, openConversation, SESSION, told } from '../support/conversation.ts';
-import { type DeskOptions, type DeskStep, writeDesk } from '../support/extensions.ts';
-import { temporaryHome } from '../support/gateway.ts';
+import { type DeskOptions, type DeskStep, removeHome, writeDesk } from '../support/extensions.ts';
+import { cleanEnv, temporaryHome, tenonBin } from '../support/gateway.ts';
 import { verifies } from '../support/verifies.ts';
 
 const { ContextViolation, InvalidParams, Refused } = errors;
 
-async function open(options: DeskOptions, others: readonly string[] = []): Promise<Conversation> {
+async function open(t: TestContext, options: DeskOptions, others: readonly string[] = []): Promise<Conversation> {
   const home = temporaryHome();
+  cleanUp(t, () => removeHome(home));
   for (const name of ['desk', ...others]) writeDesk(home, options, name);
   const talk = await openConversation({ home });
   await talk.ask('sessions.create', { key: SESSION, permissions: 'bypass' });
@@ -59,9 +63,9 @@ function noted({ gateway }: Conversation): Record<string, unknown>[] {
   });
 }
 
-test('an extension writes into its session as people and plugins do, under its own name, and its tool never waits for its own turn', async () => {
+test('an extension writes into its session as people and plugins do, under its own name, and its tool never waits for its own turn', async (t) => {
   verifies('sep:tiers', 'sep:G37');
-  await using talk = await open({ capabilities: 'session = true' });
+  await using talk = await open(t, { capabilities: 'session = true' });
   // Steered into the running turn by the tool of that very turn, then a turn of its own after it.
   talk.server.next(
     inTool(
@@ -137,9 +141,9 @@ test('an extension writes into its session as people and plugins do, under its o
   assert.ok(kinds.includes('model_change') && kinds.includes('thinking_level_change'));
 });
 
-test('G28: a context is worth nothing after its dispatch, in another process, for another extension, or where nobody may write', async () => {
+test('G28: a context is worth nothing after its dispatch, in another process, for another extension, or where nobody may write', async (t) => {
   verifies('sep:tiers', 'sep:G28', 'sep:errors');
-  await using talk = await open({ capabilities: 'session = true\nkv = true\nevents = ["session_start"]', events: ['session_start'] }, [
+  await using talk = await open(t, { capabilities: 'session = true\nkv = true\nevents = ["session_start"]', events: ['session_start'] }, [
     'other',
   ]);
   const code = (result: unknown) => (result as { code?: number } | null)?.code;
@@ -182,9 +186,9 @@ test('G28: a context is worth nothing after its dispatch, in another process, fo
     assert.ok(!(await talk.history(key)).some((entry) => /too late|forged|stolen|from an event/.test(textOf(entry))), key);
 });
 
-test('a hook that answers every message with a message is stopped after a bounded number of turns', async () => {
+test('a hook that answers every message with a message is stopped after a bounded number of turns', async (t) => {
   verifies('sep:tiers');
-  await using talk = await open({
+  await using talk = await open(t, {
     capabilities: 'session = true\nhooks = ["input"]',
     hooks: { input: [['session.sendUserMessage', 'again']] },
   });
@@ -198,13 +202,13 @@ test('a hook that answers every message with a message is stopped after a bounde
   assert.deepEqual(refused.data, { reason: 'limit', limit: 'pluginTurns' });
 });
 
-test('an extension is told of turns, messages, tools, models and moves in the order in which they happen', async () => {
+test('an extension is told of turns, messages, tools, models and moves in the order in which they happen', async (t) => {
   verifies('sep:events');
   const events = [
     ...['agent_start', 'turn_start', 'message_start', 'message_update', 'message_end', 'tool_execution_start'],
     ...['tool_execution_update', 'tool_execution_end', 'agent_end', 'turn_end', 'model_select', 'session_tree'],
   ];
-  await using talk = await open({ capabilities: `session = true\nevents = ${JSON.stringify(events)}`, events });
+  await using talk = await open(t, { capabilities: `session = true\nevents = ${JSON.stringify(events)}`, events });
   const { plugin } = await talk.ask('plugins.get', { id: 'desk' });
   assert.ok(plugin.asked.includes('events.follow') && plugin.asked.includes('hooks.observe:agent_start'));
   talk.server.next(inTool(['kv.get', 'x']), { text: 'Well done.' });
@@ -268,9 +272,9 @@ test('an extension is told of turns, messages, tools, models and moves in the or
   assert.equal(payloads('turn_start')[0]?.session_key, SESSION);
 });
 
-test('an extension narrows the tools of a session or of all, never beyond what the agent has, until it begins anew', async () => {
+test('an extension narrows the tools of a session or of all, never beyond what the agent has, until it begins anew', async (t) => {
   verifies('sep:set-active');
-  await using talk = await open({ capabilities: 'kv = true' }, ['other']);
+  await using talk = await open(t, { capabilities: 'kv = true' }, ['other']);
   const offered = () => (talk.server.requests.at(-1)?.body?.tools ?? []).map(({ function: { name } }) => name).sort();
   const say = async (message: string, more: Record<string, unknown> = {}) => {
     talk.server.next({ text: 'Yes.' });
@@ -312,9 +316,9 @@ test('an extension narrows the tools of a session or of all, never beyond what t
   );
 });
 
-test('flags that an extension declares have the values that the operator has set up, and a change is a new process', async () => {
+test('flags that an extension declares have the values that the operator has set up, and a change is a new process', async (t) => {
   verifies('sep:flags', 'sep:initialize');
-  await using talk = await open({ flags: [{ name: 'loud' }, { name: 'words', default: 3 }] });
+  await using talk = await open(t, { flags: [{ name: 'loud' }, { name: 'words', default: 3 }] });
   const flags = () => does(talk, ['getFlag', 'loud'], ['getFlag', 'words'], ['getFlag', 'odd']);
   assert.deepEqual(await flags(), [null, 3, null]);
   const { pid } = (await talk.ask('plugins.get', { id: 'desk' })).plugin.process;
@@ -327,4 +331,34 @@ test('flags that an extension declares have the values that the operator has set
   assert.deepEqual(await flags(), [true, 5, 'x']);
   await talk.ask('plugins.config', { id: 'desk', config: null });
   assert.deepEqual(await flags(), [null, 3, null]);
+});
+
+test('what an extension keeps outlives kill -9, is in a backup, and goes when the extension is removed for good', async (t) => {
+  verifies('sep:kv', 'sep:G13');
+  const before = await open(t, { capabilities: 'kv = true' });
+  const { home } = before.gateway;
+  assert.deepEqual(await does(before, ['kv.set', 'kept', { n: 1 }], ['kv.set', 'more', 'words']), [null, null]);
+  await before.gateway.kill();
+  await before[Symbol.asyncDispose]();
+  await using talk = await openConversation({ home });
+  await until(async () => (await talk.ask('plugins.get', { id: 'desk' })).plugin.state === 'loaded' || undefined);
+  assert.deepEqual(await does(talk, ['kv.get', 'kept'], ['kv.list']), [{ n: 1 }, ['kept', 'more']]);
+  const file = join(home, 'copy.db');
+  execFileSync(process.execPath, [tenonBin, 'backup', file, '--home', home], { env: cleanEnv() });
+  const copy = new DatabaseSync(file, { readOnly: true });
+  assert.deepEqual(
+    copy
+      .prepare('select plugin_id, name, value from extension_values order by name')
+      .all()
+      .map((row) => Object.values(row)),
+    [
+      ['desk', '"kept"', '{"n":1}'],
+      ['desk', '"more"', '"words"'],
+    ],
+  );
+  copy.close();
+  await talk.ask('plugins.disable', { id: 'desk', forget: true });
+  const { plugin } = await talk.ask('plugins.enable', { id: 'desk' });
+  assert.equal(plugin.state, 'loaded', plugin.reason);
+  assert.deepEqual(await does(talk, ['kv.get', 'kept'], ['kv.list']), [null, []]);
 });

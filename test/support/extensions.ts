@@ -1,7 +1,8 @@
 // Folders of extensions for tests: the one that is made with the SDK and does what it is told (test/fixtures/extensions/desk.mjs).
-import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { removeFolder } from './clean-up.ts';
 import { put } from './plugins.ts';
 
 const SDK = pathToFileURL(join(import.meta.dirname, '../../packages/extension-sdk/src/index.ts')).href;
@@ -33,4 +34,14 @@ export function writeDesk(home: string, { capabilities = '', ...told }: DeskOpti
   chmodSync(join(folder, 'main.mjs'), 0o644);
   put(join(folder, 'desk.json'), JSON.stringify(told));
   return folder;
+}
+
+/** A home in which extensions were started: what they were started from cannot be written, and stays where a gateway was killed. */
+export function removeHome(home: string): void {
+  const copies = join(home, 'extension-copies');
+  if (existsSync(copies)) {
+    for (const each of readdirSync(copies, { recursive: true, withFileTypes: true }))
+      if (each.isDirectory()) chmodSync(join(each.parentPath, each.name), 0o700);
+  }
+  removeFolder(home);
 }
