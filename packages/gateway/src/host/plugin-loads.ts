@@ -146,7 +146,8 @@ export function createPluginLoads({
       }
     } catch (error) {
       const { extension } = plugin.found;
-      if (extension?.isReady && plugin.load?.isLive && error instanceof LoadError) return stays(plugin, error.message);
+      const isThere = extension?.isReady || extension?.isComing;
+      if (isThere && plugin.load?.isLive && error instanceof LoadError) return stays(plugin, error.message);
       await unload(plugin, 'restart');
       if (!(error instanceof LoadError)) log.error({ error, plugin: manifest.id }, 'cannot load a plugin');
       settle(plugin, 'failed', error instanceof Error ? error.message : 'something was thrown');
@@ -162,7 +163,7 @@ export function createPluginLoads({
     settle(plugin, 'changed', `what it says of its tools is not what was accepted (${those}); read it, then enable it again`);
   }
 
-  /** A new process of it is no good; the one that is at work goes on. */
+  /** A new process of it is no good, or it is between two: its load goes on, and what it guards is refused meanwhile. */
   function stays(plugin: Known, reason: string): void {
     log.warn({ plugin: plugin.found.manifest.id, reason }, 'an extension was not loaded anew; the old one stays');
     settle(plugin, 'loaded', `it was not loaded anew, and the old one stays: ${reason}`);

@@ -39,6 +39,8 @@ export interface ExtensionRun {
   readonly wanted: readonly string[];
   /** Whether a process is at work. */
   readonly isReady: boolean;
+  /** Whether one is being started, or will be after a while. */
+  readonly isComing: boolean;
   readonly info: ProcessInfo;
   /** The last `limit` lines of its log after this one. */
   logs(after: number, limit: number): LogPage;

@@ -181,6 +181,8 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
   /** What is, or is to be, at work. */
   let source: Source | undefined;
   let mustRenew = false;
+  /** Whoever asked last was told that there is none. */
+  let mustTell = false;
   let preparing = 0;
   /** One after another. */
   let last: Promise<unknown> = Promise.resolve();
@@ -258,7 +260,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
       // What a process shows goes with it.
       if (state !== 'starting') deps.people?.gone(name, generation?.number);
       if (generation && registered !== undefined) tellOfRestart(generation.peer);
-      if (generation && textOf(introducedBy(generation)) !== registered) announce();
+      if (generation && (mustTell || textOf(introducedBy(generation)) !== registered)) announce();
       deps.changed();
     },
   });
@@ -290,6 +292,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
       canonical(source.flags) === canonical(accepted.flags);
     if (!isSame || mustRenew || supervisor.state === 'stopped') await renew(accepted);
     const { current } = supervisor;
+    mustTell = !current;
     if (!current)
       throw new Error(`${supervisor.reason ?? 'it is being started'}${supervisor.state === 'restarting' ? '; it is started again' : ''}`);
     const mine = {};
@@ -359,6 +362,9 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     get wanted() {
       const { current } = supervisor;
       return current ? grantsWantedBy(manifestOf(), introducedBy(current).registrations) : [];
+    },
+    get isComing() {
+      return supervisor.state === 'starting' || supervisor.state === 'restarting';
     },
     get isReady() {
       return supervisor.current !== undefined;
