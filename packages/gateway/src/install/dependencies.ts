@@ -8,7 +8,7 @@ import { InstallError } from './install-error.ts';
 import { registryAddress } from './registry.ts';
 import { runProgram } from './run-program.ts';
 import { isPackageName } from './source.ts';
-import type { Staging } from './staging.ts';
+import { makePrivate, type Staging } from './staging.ts';
 
 const NPM_MS = 600_000;
 const MAX_DEPENDENCIES = 256;
@@ -48,6 +48,7 @@ export async function addDependencies(staging: Staging, deps: FetchDeps): Promis
   );
   await checkOrigins(place, registry);
   if (!(await hasAll(place, names))) throw new InstallError('FETCH', 'npm did not fetch all of its dependencies');
+  await makePrivate(join(place, 'node_modules'));
   await rename(join(place, 'node_modules'), join(staging.files, 'node_modules'));
   return names.length;
 }
@@ -62,6 +63,8 @@ function flags(registry: URL, home: string): string[] {
     '--install-strategy=hoisted',
     '--install-links',
     '--loglevel=error',
+    '--fetch-retries=1',
+    '--fetch-timeout=60000',
     // A dependency in a repository would bring its own git commands.
     '--git=/nonexistent',
     `--registry=${registry.href}`,

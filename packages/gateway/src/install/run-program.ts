@@ -24,7 +24,11 @@ export interface ProgramRequest {
   readonly watched?: string;
 }
 
-const PASSED_ON = ['PATH', 'LANG', 'LC_ALL', 'TMPDIR', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy', 'SystemRoot'];
+/** To be found, to be understood, and to reach the network as we do. */
+const PASSED_ON = [
+  ...['PATH', 'LANG', 'LC_ALL', 'TMPDIR', 'SystemRoot'],
+  ...['HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'GIT_SSL_CAINFO'],
+];
 const MAX_OUTPUT = 65_536;
 const LOOK_MS = 2_000;
 

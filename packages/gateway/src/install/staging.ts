@@ -59,6 +59,16 @@ export async function sweepStore(home: string): Promise<void> {
   }
 }
 
+/** Modes as the store has them: for the owner only, and executable where they were. They are part of the digest of the files. */
+export async function makePrivate(path: string): Promise<void> {
+  for (const entry of await readdir(path, { withFileTypes: true })) {
+    const inside = join(path, entry.name);
+    if (entry.isDirectory()) await makePrivate(inside);
+    else if (entry.isFile()) await chmod(inside, ((await lstat(inside)).mode & 0o100) === 0 ? 0o600 : 0o700);
+  }
+  await chmod(path, 0o700);
+}
+
 /** Also where a package has a folder that cannot be written. */
 export async function removeTree(path: string): Promise<void> {
   await makeWritable(path);
