@@ -177,6 +177,23 @@ test('G28: a context is worth nothing after its dispatch, in another process, fo
   await waits;
   assert.equal(code((await does(talk, ['with', 'live', 'session/state', {}]))[0]), ContextViolation.code);
 
+  // A session that is deleted while the extension is asked in it.
+  const sessionKey = 'agent:main:gone';
+  await talk.ask('sessions.create', { key: sessionKey });
+  const steps = [
+    ['keep', 'gone'],
+    ['waitFor', 'deleted'],
+    ['session.state'],
+    ['session.sendUserMessage', 'x'],
+    ['session.appendEntry', {}],
+  ];
+  const inIt = talk.ask('commands.invoke', { sessionKey, text: `/desk ${JSON.stringify(steps)}` });
+  await until(async () => (await does(talk, ['kept', 'gone']))[0] ?? undefined);
+  await talk.ask('sessions.delete', { key: sessionKey });
+  await does(talk, ['kv.set', 'deleted', true]);
+  for (const each of (JSON.parse((await inIt).reply) as unknown[]).slice(2))
+    assert.deepEqual([code(each), (each as { data: unknown }).data], [Refused.code, { reason: 'no-session' }]);
+
   // An event is told in a session, and writes nothing there.
   await talk.ask('sessions.create', { key: 'agent:main:fresh', idempotencyKey: 'fresh' });
   await until(() => noted(talk).some(({ event: name }) => name === 'session_start') || undefined);

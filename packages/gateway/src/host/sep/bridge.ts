@@ -1,7 +1,7 @@
 // An extension as a plugin: what its process has registered is registered with the api that plugins have, and each handler is a
 // request to the process. Rights, deadlines, order, traces and counts are those of plugins; nothing here is an exception.
 import type { RegisterApi, RuntimeApi } from '@tenon/plugin-sdk';
-import { type ExtensionLogLine, type HookName, hookRow, isHookName, type JsonObject, visible } from '@tenon/protocol';
+import { type ExtensionLogLine, type HookName, hookRow, isHookName, type JsonObject, type RunStream, visible } from '@tenon/protocol';
 import {
   type ExtensionManifest,
   hookTimeoutOf,
@@ -101,6 +101,8 @@ export interface BridgeDeps {
 /** Of calls under way, by their ids. */
 const MAX_UPDATED = limits.toExtensionInFlight.value;
 const MAX_REPLY_CHARS = 65_536;
+/** Runs whose contexts are known. */
+const MAX_SAID = 64;
 const MAX_OMITTED = 128;
 type LogLevel = ExtensionLogLine['level'];
 
@@ -109,6 +111,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
   const updates = new Map<string, (text: string) => void>();
   const dispatches = createDispatches(deps.generation);
   const providers = createProviders({ dispatches, request, dropped });
+  const saidIn = new Map<string, DispatchContext>();
   let loaded: RuntimeApi | undefined;
   let follows: readonly string[] = [];
   let omitted: Omitted[] = [];
@@ -277,7 +280,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
         handle(each) {
           for (const name of said) {
             const payload = saidPayload(name, each);
-            if (payload) tell({ event: name, context: dispatches.told(each), payload });
+            if (payload) tell({ event: name, context: contextOfRun(each), payload });
           }
         },
       });
@@ -288,6 +291,16 @@ export function createBridge(deps: BridgeDeps): Bridge {
       if (!followed.includes(each)) leaveOut('subscriptions', each, 'its manifest does not name this event in capabilities.events');
       else if (!isTold(each)) leaveOut('subscriptions', each, 'this gateway never tells of this event');
     }
+  }
+
+  /** The same for all that one run says: it says much, and every context that is given out takes the place of an older one. */
+  function contextOfRun(said: RunStream): DispatchContext {
+    const known = saidIn.get(said.runId);
+    if (known && dispatches.find(known.token)) return known;
+    const context = dispatches.told(said);
+    saidIn.set(said.runId, context);
+    if (saidIn.size > MAX_SAID) saidIn.delete(saidIn.keys().next().value as string);
+    return context;
   }
 
   function moduleOf({ registrations: all, leftOut }: Introduced, granted: ReadonlySet<string>, ended: () => void): object {
