@@ -88,9 +88,6 @@ export declare function startExtension({ command, args, env, cwd }: ExtensionCom
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a host that has everything beyond SEP answers when it is asked. */
-export declare const seamAnswers: Readonly<Record<string, () => unknown>>;
-
 export interface UiRequest extends Fields {
   readonly kind: string;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { runCreate } from './create.ts';
 import { scaffold, ScaffoldRefused, type TemplateName, templates } from './scaffold.ts';
@@ -123,28 +123,6 @@ test('the command line makes it, helps, and says what is wrong', () => {
   assert.equal(say().code, 2);
   assert.match(say('x', '--colour').err, /colour/);
 });
-
-test('the packed package makes the same extension, from nothing but what is in it', () => {
-  const into = join(home, 'packed');
-  mkdirSync(into);
-  const packed = run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', into], join(import.meta.dirname, '..'));
-  assert.equal(packed.status, 0, packed.stderr);
-  assert.equal(run('tar', ['-xf', packed.stdout.trim().split('\n').at(-1)!], into).status, 0);
-  for (const template of ['tool', 'python-tool']) {
-    const { status, stderr } = run(process.execPath, [join('package', 'bin', 'create.js'), `my-${template}`, '-t', template], into);
-    assert.equal(status, 0, stderr);
-    assert.deepEqual(filesIn(join(into, `my-${template}`)), filesIn(join(made, `my-${template}`)));
-  }
-});
-
-/** Path and content, without what running its tests has left. */
-function filesIn(folder: string): readonly (readonly [string, string])[] {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
-    (entry) => entry.isFile() && !entry.name.endsWith('.pyc'),
-  );
-  const paths = files.map((entry) => relative(folder, join(entry.parentPath, entry.name))).sort();
-  return paths.map((path) => [path, readFileSync(join(folder, path), 'utf8')]);
-}
 
 function isTypescript(name: TemplateName): boolean {
   return templates[name].language === 'typescript';

@@ -1,6 +1,5 @@
 export { runConformance, type ConformanceOptions, type ConformanceReport, type ConformanceStep } from './conformance.ts';
 export { createTestHost, type TestHost, type TestHostOptions } from './create-test-host.ts';
-export { seamAnswers } from './samples.ts';
 export {
   ScriptedHost,
   type CallOptions,

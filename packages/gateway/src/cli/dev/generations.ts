@@ -58,8 +58,11 @@ export function createGenerations(deps: GenerationDeps): Generations {
     tell.checked(checked);
     const { manifest } = checked;
     if (!manifest || leaving.signal.aborted) return;
-    const [{ extensionCommand, extensionEnvironment, groupsOn, lackOf, lacksOf }, { seamAnswers, startExtension }, wire] =
-      await Promise.all([import('../../extension-folder.ts'), import('@tenon/extension-sdk/testing'), import('@tenon/protocol/sep/wire')]);
+    const [{ extensionCommand, extensionEnvironment, groupsOn, lackOf, lacksOf }, { startExtension }, wire] = await Promise.all([
+      import('../../extension-folder.ts'),
+      import('@tenon/extension-sdk/testing'),
+      import('@tenon/protocol/sep/wire'),
+    ]);
     const granted = await deps.grantsOf(manifest);
     const holds = (grant: string) => granted?.has(grant) ?? true;
     const told = new Set<string>();
@@ -76,7 +79,7 @@ export function createGenerations(deps: GenerationDeps): Generations {
       { command, args, cwd: checked.folder, env },
       {
         signal: leaving.signal,
-        answers: seamAnswers,
+        seams: true,
         onTraffic: tell.traffic,
         onStderr: tell.stderr,
         onFault: tell.fault,
