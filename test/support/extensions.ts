@@ -15,6 +15,16 @@ export interface DeskOptions {
   /** What it does when it is asked about these. */
   readonly hooks?: Readonly<Record<string, readonly DeskStep[]>>;
   readonly events?: readonly string[];
+  /** What it answers when it is asked about these. */
+  readonly answers?: Readonly<Record<string, object | null>>;
+  /** Namespaces that it keeps state in. */
+  readonly state?: readonly string[];
+  /** Actions: each takes the `steps` of its payload, and adds `answer` of it to what it answers. */
+  readonly actions?: readonly string[];
+  /** Scheduler jobs; it notes what it is told to end. */
+  readonly jobs?: readonly { readonly id: string; readonly session_key: string; readonly kind: string }[];
+  /** Other registrations by their kinds; `decision` is what its policies say. */
+  readonly more?: Readonly<Record<string, unknown>>;
 }
 
 /** A member of the extension object, of `session` or of `kv`, and what it is called with. */

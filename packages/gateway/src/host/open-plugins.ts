@@ -380,7 +380,6 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         await holds.release(plugin, by);
         incidents.forget(id);
         const left = leave(plugin, 'it is switched off');
-        await plugin.found.extension?.stop();
         plugin.switchedOff = [];
         settle(plugin, 'off', OFF);
         changed();
@@ -391,6 +390,8 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
             throw error;
           });
         await finishLeaving(left, 'disable', { plugin: id, removeState });
+        // It ends by itself with its load, once it has been told what to clean up.
+        await plugin.found.extension?.stop();
         if (failure !== undefined) throw failure;
         if (forget) plugin.config = freezeDeep({});
         counts.forget(id);

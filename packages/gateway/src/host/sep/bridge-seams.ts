@@ -21,6 +21,8 @@ type ActionAnswer = ReadResult<'action/execute'>;
 interface SeamDeps {
   readonly extension: string;
   readonly ask: Ask;
+  /** What a scheduler job stands for has ended, or it was not taken. */
+  readonly cleaned: (job: string) => void;
 }
 
 /** One function for each kind that goes through the api; what else there is stands below. */
@@ -100,16 +102,19 @@ export const seamKinds = {
       },
     });
   },
-  scheduler_jobs(api: RegisterApi, item: Item<'scheduler_jobs'>, { ask }: SeamDeps): void {
-    api.session.workflow.registerSessionSchedulerJob({
+  scheduler_jobs(api: RegisterApi, item: Item<'scheduler_jobs'>, { ask, cleaned }: SeamDeps): void {
+    const { id } = item;
+    const taken = api.session.workflow.registerSessionSchedulerJob({
       ...fromSnake(contributions.schedulerJob.schema, item),
       async cleanup({ reason, sessionKey }) {
         await ask('schedule/clean_up', { sessionKey }, never, {
-          ...{ job: item.id, reason },
+          ...{ job: id, reason },
           ...(sessionKey === undefined ? {} : { session_key: sessionKey }),
         });
+        cleaned(id);
       },
     });
+    if (!taken) cleaned(id);
   },
   gateway_methods(api: RegisterApi, item: Item<'gateway_methods'>, { ask }: SeamDeps): void {
     api.registerGatewayMethod({
@@ -159,7 +164,7 @@ export function toolFacts({ tool_facts: all = [] }: Registrations, name: string)
 /** What the module of a plugin has as `sessionsPatchExtensions`. */
 export function patchActions(
   { patch_actions: all = [] }: Registrations,
-  { ask }: SeamDeps,
+  { ask }: Pick<SeamDeps, 'ask'>,
 ): Readonly<Record<string, SessionsPatchExtension>> {
   return Object.fromEntries(
     all.map((item): [string, SessionsPatchExtension] => {

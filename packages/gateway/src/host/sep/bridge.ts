@@ -57,8 +57,11 @@ export interface Introduced {
 }
 
 export interface Bridge extends Server {
-  /** What stands for the module of a plugin that is loaded with these rights. */
-  moduleOf(introduced: Introduced, granted: ReadonlySet<string>, ended: () => void): object;
+  /**
+   * What stands for the module of a plugin that is loaded with these rights. When the load ends: what its scheduler jobs stand for is
+   * still to be ended, which `cleaned` waits for.
+   */
+  moduleOf(introduced: Introduced, granted: ReadonlySet<string>, ended: (cleaned: Promise<void>) => void): object;
   /** The context of an event. */
   told(place: DispatchPlace): DispatchContext;
   /** Of what was registered last: events that are told of, and what nothing was made of. */
@@ -303,16 +306,27 @@ export function createBridge(deps: BridgeDeps): Bridge {
     return context;
   }
 
-  function moduleOf({ registrations: all, leftOut }: Introduced, granted: ReadonlySet<string>, ended: () => void): object {
+  function moduleOf(
+    { registrations: all, leftOut }: Introduced,
+    granted: ReadonlySet<string>,
+    ended: (cleaned: Promise<void>) => void,
+  ): object {
     omitted = [];
     const registrations = allowed(all, granted);
-    const seams = { extension, ask };
+    const jobs = new Set((registrations.scheduler_jobs ?? []).map(({ id }) => id));
+    const { promise: allCleaned, resolve } = Promise.withResolvers<void>();
+    const cleaned = (job?: string) => {
+      if (job !== undefined) jobs.delete(job);
+      if (jobs.size === 0) resolve();
+    };
+    cleaned();
+    const seams = { extension, ask, cleaned };
     return {
       id: extension,
       sessionsPatchExtensions: patchActions(registrations, seams),
       register(api: RegisterApi): void {
         loaded = api;
-        api.lifecycle.signal.addEventListener('abort', ended, { once: true });
+        api.lifecycle.signal.addEventListener('abort', () => ended(allCleaned), { once: true });
         const { tools = [], commands = [], flags = [], hooks: said = [], subscriptions = [], providers: served = [] } = registrations;
         for (const { kind, key, message } of leftOut) leaveOut(kind, key, message);
         for (const [kind, items] of Object.entries(registrations))

@@ -82,6 +82,8 @@ export interface Extensions {
 
 const COPIES_FOLDER = 'extension-copies';
 const ANNOUNCE_MS = 1_000;
+/** How long it may take to end what it has running elsewhere, when it is switched off. */
+const CLEAN_UP_MS = 5_000;
 const BUS_EVENT = 'bus/event' satisfies SepEventName;
 
 export function openExtensions(deps: ExtensionDeps): Extensions {
@@ -195,6 +197,8 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
   /** The registrations that the host has, and who of those that were given out is the last. */
   let registered: string | undefined;
   let owner: object | undefined;
+  /** Nobody waits for anything of it any more. */
+  let stopped = Promise.withResolvers<void>();
   const ring = createLogRing({ clock });
   const stderr = createStderrRing({
     clock,
@@ -299,10 +303,19 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     owner = mine;
     const introduced = introducedBy(current);
     registered = textOf(introduced);
-    return bridge.moduleOf(introduced, accepted.granted, () => {
+    return bridge.moduleOf(introduced, accepted.granted, (cleaned) => {
       // The end of a load that another one has followed ends nothing.
-      if (owner === mine) void stop();
+      if (owner === mine) void stopOnce(cleaned, mine);
     });
+  }
+
+  /** What it has running elsewhere it must be able to end; it does not live on for it. */
+  async function stopOnce(cleaned: Promise<void>, mine: object): Promise<void> {
+    const overdue = Promise.withResolvers<void>();
+    const timer = clock.after(CLEAN_UP_MS, overdue.resolve);
+    await Promise.race([cleaned, overdue.promise, stopped.promise]);
+    timer.cancel();
+    if (owner === mine) await stop();
   }
 
   async function renew(accepted: Accepted): Promise<void> {
@@ -322,6 +335,8 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
   }
 
   async function stop(): Promise<void> {
+    stopped.resolve();
+    stopped = Promise.withResolvers<void>();
     announced?.cancel();
     announced = undefined;
     source = undefined;
