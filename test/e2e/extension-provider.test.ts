@@ -1,5 +1,6 @@
 // An extension as a provider of models, in whole turns: a real gateway, and real processes of extensions on the other side.
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { scaffold } from '../../packages/create-tenon-extension/src/scaffold.ts';
@@ -136,6 +137,32 @@ test('an extension that dies in the middle of an answer costs the turn nothing b
   assert.deepEqual([end.kind, text], ['completed', 'I am here']);
   await until(async () => (await talk.ask('plugins.get', { id: 'lines' })).plugin.process.state === 'ready');
   assert.equal((await say('stream')).text, 'Hello');
+});
+
+test('the operator signs in through the gateway; what that gave is kept, told to nobody, and renewed for each new process', async () => {
+  verifies('sep:oauth');
+  assert.equal((await talk.refused('models.signIn', { provider: 'line' })).code, 'NOT_FOUND');
+  assert.equal((await talk.refused('models.signIn', { provider: 'lines.second' })).code, 'INVALID_REQUEST');
+  const signedIn = await talk.ask('models.signIn', { provider: 'lines' });
+  assert.deepEqual(signedIn, { provider: 'lines', renewable: true, expiresAt: 4_000_000_000_000 });
+  const folder = join(talk.gateway.home, 'secrets');
+  const [file = ''] = readdirSync(folder);
+  assert.match(readFileSync(join(folder, file), 'utf8'), /canary-refresh-1/);
+  assert.equal(statSync(join(folder, file)).mode & 0o077, 0);
+  await say('stream');
+  assert.ok(!noted().some((each) => 'refreshed' in each), 'the process that signed in knows it');
+
+  await talk.ask('plugins.reload', { id: 'lines' });
+  assert.equal((await say('stream')).text, 'Hello');
+  await until(() => noted().some(({ refreshed }) => refreshed === 'lines'));
+  assert.match(readFileSync(join(folder, file), 'utf8'), /canary-refresh-2/);
+  const { records } = await talk.ask('audit.list', { limit: 50 });
+  const noticed = records.filter(({ target }: { target: string }) => target === 'lines').map(({ action }: { action: string }) => action);
+  assert.deepEqual(noticed.filter((action: string) => action.startsWith('models.')).sort(), ['models.renew', 'models.signIn']);
+  const log = readFileSync(join(talk.gateway.home, 'logs', 'gateway.log'), 'utf8');
+  assert.ok(!/canary-(access|next|refresh-2)/.test(log + JSON.stringify(records)));
+  assert.deepEqual(await talk.ask('models.signOut', { provider: 'lines' }), { provider: 'lines', signedOut: true });
+  assert.deepEqual(readdirSync(folder), []);
 });
 
 test('without the right its models are gone at once', async () => {

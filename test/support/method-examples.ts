@@ -55,6 +55,12 @@ export const examples: Examples = {
   'agents.list': () => ({}),
   'models.list': () => ({}),
   'models.probe': () => ({ id: 'demo' }),
+  'models.signIn': async (world) => {
+    await enablePlugin(world);
+    await world.admin.request('plugins.grant', { id: 'everything', grants: ['models.serve'] });
+    return { provider: world.next() % 2 === 0 ? 'everything' : 'everything.second' };
+  },
+  'models.signOut': ({ next }) => ({ provider: `everything.${next()}` }),
   'tools.catalog': () => ({}),
   'tools.effective': async (world) => ({ sessionKey: (await newTranscript(world)).key }),
   'commands.list': () => ({}),

@@ -64,7 +64,7 @@ export interface ModelProvider extends Contribution<'modelProvider'> {
     call: ModelProviderCall,
   ) => ModelAnswer | ModelFailed | Promise<ModelAnswer | ModelFailed>;
   /** The operator signs in. */
-  readonly signIn?: (call: CallContext) => ModelCredentials | Promise<ModelCredentials>;
+  readonly signIn?: (call: CallContext & { readonly sessionKey?: string }) => ModelCredentials | Promise<ModelCredentials>;
   /** Once for each load before its first answer, if somebody has signed in, and whenever what was given runs out. */
   readonly renew?: (refreshToken: string | undefined, call: CallContext) => ModelCredentials | Promise<ModelCredentials>;
 }

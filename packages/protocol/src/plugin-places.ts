@@ -29,6 +29,8 @@ export const pluginPlaces = {
   tool_policy: { summary: 'It judges a tool call.', timeoutMs: 5_000 },
   tool_result: { summary: 'It changes what a tool has given.', timeoutMs: 5_000 },
   model: { summary: 'A model that it serves is asked.', timeoutMs: 300_000 },
+  model_sign_in: { summary: 'The operator signs in at a provider of models.', timeoutMs: 300_000 },
+  model_renew: { summary: 'It renews what a sign-in gave.', timeoutMs: 300_000 },
   agent_event: { summary: 'It follows what a run says.', timeoutMs: 5_000 },
   gateway_method: { summary: 'A client calls a method of it.', timeoutMs: 30_000 },
   http_route: { summary: 'A web request came for it.', timeoutMs: limits.pluginRouteTimeoutMs.value },

@@ -8079,6 +8079,66 @@ public struct ModelsProbeResult: Codable, Hashable, Sendable {
     }
 }
 
+/// `models.signIn`: Sign in at a provider of models that a plugin serves. What that gives is kept for the provider and told to nobody.
+public struct ModelsSignInParams: Codable, Hashable, Sendable {
+    public let provider: ModelId
+    public let sessionKey: SessionKey?
+    public let idempotencyKey: String?
+
+    public init(
+        provider: ModelId,
+        sessionKey: SessionKey? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.provider = provider
+        self.sessionKey = sessionKey
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct ModelsSignInResult: Codable, Hashable, Sendable {
+    public let provider: ModelId
+    public let renewable: Bool
+    public let expiresAt: Int?
+
+    public init(
+        provider: ModelId,
+        renewable: Bool,
+        expiresAt: Int? = nil
+    ) {
+        self.provider = provider
+        self.renewable = renewable
+        self.expiresAt = expiresAt
+    }
+}
+
+/// `models.signOut`: Forget what a sign-in at a provider of models gave.
+public struct ModelsSignOutParams: Codable, Hashable, Sendable {
+    public let provider: ModelId
+    public let idempotencyKey: String?
+
+    public init(
+        provider: ModelId,
+        idempotencyKey: String? = nil
+    ) {
+        self.provider = provider
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+public struct ModelsSignOutResult: Codable, Hashable, Sendable {
+    public let provider: ModelId
+    public let signedOut: Bool
+
+    public init(
+        provider: ModelId,
+        signedOut: Bool
+    ) {
+        self.provider = provider
+        self.signedOut = signedOut
+    }
+}
+
 /// `tools.catalog`: All tools, in groups.
 public struct ToolsCatalogParams: Codable, Hashable, Sendable {
     public let agentId: OwnerId?
@@ -11408,6 +11468,18 @@ public enum GatewayMethods {
         public typealias Params = ModelsProbeParams
         public typealias Result = ModelsProbeResult
         public static let name = "models.probe"
+    }
+    /// Sign in at a provider of models that a plugin serves. What that gives is kept for the provider and told to nobody.
+    public enum ModelsSignIn: GatewayMethod {
+        public typealias Params = ModelsSignInParams
+        public typealias Result = ModelsSignInResult
+        public static let name = "models.signIn"
+    }
+    /// Forget what a sign-in at a provider of models gave.
+    public enum ModelsSignOut: GatewayMethod {
+        public typealias Params = ModelsSignOutParams
+        public typealias Result = ModelsSignOutResult
+        public static let name = "models.signOut"
     }
     /// All tools, in groups.
     public enum ToolsCatalog: GatewayMethod {

@@ -15,6 +15,7 @@ import { createLanes, type Lanes } from '../kernel/lane.ts';
 import type { Log } from '../kernel/log.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import type { Metrics } from '../kernel/metrics.ts';
+import { readSecretFile, removeSecretFile, writeSecretFile } from '../kernel/secret-files.ts';
 import { demoKinds } from '../model/demo-kinds.ts';
 import { demoTasks } from '../model/demo-tasks.ts';
 import { readKeyFile } from '../model/key-file.ts';
@@ -35,6 +36,7 @@ import { createHeartbeat, type Heartbeat } from './heartbeat.ts';
 import { withPluginModels } from './plugin-models.ts';
 import { injectorsOf, type PluginParts, pluginTools } from './plugin-tools.ts';
 import { askPerson } from './plugin-questions.ts';
+import { createSignIns, type ProviderSignIns } from './provider-sign-in.ts';
 import { tellJobs } from './schedule-hooks.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 import { receiveMessage } from './receive-message.ts';
@@ -85,6 +87,7 @@ export interface AgentParts {
   readonly hooks: HookRunner;
   readonly trace: Trace;
   readonly models: Models;
+  readonly signIns: ProviderSignIns;
   readonly agents: AgentBook;
   /** Those of the gateway and of the plugins that are loaded now. */
   readonly allTools: () => readonly Tool[];
@@ -201,7 +204,13 @@ export function openAgents(options: AgentOptions): AgentParts {
       readSecretFile: (file) => readKeyFile(file, home),
       demoFacts,
     });
-  const models = withPluginModels(ownModels, { plugins: () => plugins, clock, metrics, idleTimeoutMs });
+  const signIns = createSignIns({
+    ...{ plugins: () => plugins, store, clock, log },
+    readSecret: (name) => readSecretFile(home, options.env, name),
+    writeSecret: (name, value) => writeSecretFile(home, name, value),
+    removeSecret: (name) => removeSecretFile(home, name),
+  });
+  const models = withPluginModels(ownModels, { plugins: () => plugins, clock, metrics, idleTimeoutMs, ready: signIns.ready });
   const agents = createAgentBook(settings, home, models.defaultId);
   const approvals = createApprovals({ store, clock, log });
   const turns = createTurnQueue({
@@ -294,6 +303,7 @@ export function openAgents(options: AgentOptions): AgentParts {
     hooks,
     trace,
     models,
+    signIns,
     agents,
     allTools,
     turns,

@@ -27,6 +27,8 @@ export interface PluginModelDeps {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly idleTimeoutMs: number;
+  /** Renews the sign-in of a provider where that is due; what went wrong, if it could not. */
+  readonly ready: (provider: Provider, signal: AbortSignal) => Promise<string | undefined>;
 }
 
 type Provider = RegisteredItem<'modelProvider'>;
@@ -91,7 +93,12 @@ export function withPluginModels(models: Models, deps: PluginModelDeps): Models 
     return createPiecedModel({
       ...deps,
       info: () => infoOf(id, provider, each),
-      complete: (request, io) => ask(provider, each.id, request, io, plugins),
+      async complete(request, io) {
+        const unready = await deps.ready(provider, io.signal);
+        if (unready === undefined) return ask(provider, each.id, request, io, plugins);
+        const name = pluginProviderId(provider.plugin, provider.key);
+        return { failed: { kind: 'unauthorized', message: `its sign-in is over (${unready}); sign in with: tenon model login ${name}` } };
+      },
       dropped: () => deps.metrics.count(DROPPED, { plugin: provider.plugin }),
     });
   }

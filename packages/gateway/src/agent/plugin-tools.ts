@@ -28,7 +28,7 @@ export interface PluginParts {
         readonly state?: string;
         readonly reason?: string;
         readonly enabled?: boolean;
-        readonly process?: { readonly state: string; readonly reason?: string };
+        readonly process?: { readonly state: string; readonly reason?: string; readonly pid?: number };
       }
     | undefined;
   /** Whether the operator has granted it, now. */

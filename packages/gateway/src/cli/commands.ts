@@ -52,6 +52,8 @@ import { health } from './commands/health.ts';
 import { heartbeatWake } from './commands/heartbeat-wake.ts';
 import { logs } from './commands/logs.ts';
 import { modelLs } from './commands/model-ls.ts';
+import { modelLogin } from './commands/model-login.ts';
+import { modelLogout } from './commands/model-logout.ts';
 import { modelProbe } from './commands/model-probe.ts';
 import { overview } from './commands/overview.ts';
 import { pluginConfig } from './commands/plugin-config.ts';
@@ -140,6 +142,8 @@ export const commands: readonly CommandSpec[] = [
   attachRm,
   agentLs,
   modelLs,
+  modelLogin,
+  modelLogout,
   modelProbe,
   toolLs,
   pluginLs,

@@ -23,6 +23,7 @@ export interface Services
     | 'hooks'
     | 'trace'
     | 'models'
+    | 'signIns'
     | 'agents'
     | 'allTools'
     | 'turns'

@@ -39,6 +39,18 @@ export const agentMethods = {
       closed,
     ),
   }),
+  'models.signIn': write({
+    summary: 'Sign in at a provider of models that a plugin serves. What that gives is kept for the provider and told to nobody.',
+    scope: 'operator.admin',
+    params: { provider: ModelId, sessionKey: Type.Optional(SessionKey) },
+    result: Type.Object({ provider: ModelId, renewable: Type.Boolean(), expiresAt: Type.Optional(Timestamp) }, closed),
+  }),
+  'models.signOut': write({
+    summary: 'Forget what a sign-in at a provider of models gave.',
+    scope: 'operator.admin',
+    params: { provider: ModelId },
+    result: Type.Object({ provider: ModelId, signedOut: Type.Boolean() }, closed),
+  }),
   'tools.catalog': read({
     summary: 'All tools, in groups.',
     scope: 'operator.read',

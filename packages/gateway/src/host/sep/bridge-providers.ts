@@ -79,9 +79,9 @@ export function createProviders({ dispatches, request, dropped }: ProviderDeps):
   async function credentials(
     method: 'provider/oauth_login' | 'provider/oauth_refresh',
     params: Params,
-    signal: AbortSignal,
+    call: Parameters<typeof ask>[1],
   ): Promise<ModelCredentials> {
-    const read = readResult(method, await ask(method, { signal }, (context) => ({ ...params, context })));
+    const read = readResult(method, await ask(method, call, (context) => ({ ...params, context })));
     if (!read.ok) throw new RpcError(errors.Internal.code, `its answer to ${method} cannot be read: ${read.message}`);
     const { api_key: apiKey, access_token: accessToken, refresh_token: refreshToken, expires_at: expiresAt, extra } = read.value;
     return {
@@ -101,9 +101,9 @@ export function createProviders({ dispatches, request, dropped }: ProviderDeps):
         complete: (given, call) => complete(name, given, call),
         ...(oauth
           ? {
-              signIn: ({ signal }) => credentials('provider/oauth_login', { provider: name }, signal),
-              renew: (token, { signal }) =>
-                credentials('provider/oauth_refresh', { provider: name, ...(token === undefined ? {} : { refresh_token: token }) }, signal),
+              signIn: (call) => credentials('provider/oauth_login', { provider: name }, call),
+              renew: (token, call) =>
+                credentials('provider/oauth_refresh', { provider: name, ...(token === undefined ? {} : { refresh_token: token }) }, call),
             }
           : {}),
       });

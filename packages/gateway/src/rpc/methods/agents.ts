@@ -28,6 +28,12 @@ export const agentHandlers = {
     return { ok: false, latencyMs: probed.latencyMs, code: probed.failure.kind, reason: probed.failure.message.slice(0, 512) };
   },
 
+  'models.signIn': ({ provider, sessionKey }, { commitAnswer, signIns, principal }) =>
+    commitAnswer(() => signIns.signIn({ provider, sessionKey, by: principal.id })),
+
+  'models.signOut': ({ provider }, { commitAnswer, signIns, principal }) =>
+    commitAnswer(() => signIns.signOut({ provider, by: principal.id })),
+
   'tools.catalog': async ({ agentId = 'main' }, context) => {
     const agent = context.agents.get(agentId);
     if (!agent) throw new GatewayError('NOT_FOUND', `There is no agent "${agentId}"`);
