@@ -19,6 +19,8 @@ export interface ClientOptions {
   /** Asked for when the device pairs. */
   readonly scopes?: readonly string[];
   readonly client?: Partial<ClientInfo>;
+  /** What it says that it understands beside `resume`, such as `ui`. */
+  readonly capabilities?: readonly string[];
   /** Default: the platform's. */
   readonly WebSocket?: SocketConstructor;
   /** For each call, and for the handshake. Default 30 seconds. */

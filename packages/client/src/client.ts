@@ -197,13 +197,13 @@ class GatewayClient implements Client {
   }
 
   async #connectParams(nonce: string | undefined): Promise<ConnectParams> {
-    const { token, device, scopes } = this.#options;
+    const { token, device, scopes, capabilities = [] } = this.#options;
     const position = this.#stream.position;
     const params: ConnectParams = {
       minProtocol: PROTOCOL_VERSION,
       maxProtocol: PROTOCOL_VERSION,
       client: this.#info,
-      caps: ['resume'],
+      caps: ['resume', ...capabilities],
       ...(scopes ? { scopes: [...scopes] } : {}),
       ...(token === undefined ? {} : { auth: { token } }),
       ...(position ? { resume: position } : {}),

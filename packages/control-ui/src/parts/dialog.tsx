@@ -10,21 +10,27 @@ export interface DialogProps {
   readonly className?: string;
   /** The title is read out but not shown. */
   readonly hideTitle?: boolean;
+  /** Somebody asks: to point beside it is no answer. */
+  readonly asks?: boolean;
 }
 
-export function Dialog({ title, onClose, children, className = '', hideTitle = false }: DialogProps): ReactNode {
+export function Dialog({ title, onClose, children, className = '', hideTitle = false, asks = false }: DialogProps): ReactNode {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
+  const isLeaving = useRef(false);
   useLayoutEffect(() => {
     const dialog = ref.current;
+    isLeaving.current = false;
     const before = document.activeElement;
     dialog?.showModal();
-    dialog?.querySelector<HTMLElement>('[data-first]')?.focus();
+    // Where nothing is first, the question itself: nobody answers what they have not read.
+    (dialog?.querySelector<HTMLElement>('[data-first]') ?? (asks ? dialog?.querySelector('h2') : undefined))?.focus();
     return () => {
+      isLeaving.current = true;
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
     };
-  }, []);
+  }, [asks]);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the click is for those who point beside it; Escape is the keyboard's way
     <dialog
@@ -35,12 +41,18 @@ export function Dialog({ title, onClose, children, className = '', hideTitle = f
         event.preventDefault();
         onClose();
       }}
+      onClose={() => {
+        // A browser closes it at the second Escape, whatever the page says. Whether that is an answer is not the browser's to say.
+        if (!asks || isLeaving.current) return;
+        ref.current?.showModal();
+        onClose();
+      }}
       onClick={(event) => {
-        if (event.target === event.currentTarget) onClose();
+        if (event.target === event.currentTarget && !asks) onClose();
       }}
     >
       <div className="dialog-box">
-        <h2 id={id} className={hideTitle ? 'visually-hidden' : 'dialog-title'}>
+        <h2 id={id} tabIndex={asks ? -1 : undefined} className={hideTitle ? 'visually-hidden' : 'dialog-title'}>
           {title}
         </h2>
         {children}

@@ -47,7 +47,7 @@ function ToastCard({ toast }: { readonly toast: Toast }): ReactNode {
       onFocus={() => setHeld(true)}
       onBlur={() => setHeld(false)}
     >
-      <Icon name={icons[toast.tone]} />
+      <Icon name={toast.icon ?? icons[toast.tone]} />
       <div className="toast-text">
         <p className="toast-title">{toast.title}</p>
         {toast.detail && <p className="toast-detail">{toast.detail}</p>}

@@ -4,6 +4,7 @@ import { lazy, type ReactNode, type RefObject, Suspense, useCallback, useEffect,
 import { type Approval, type EventPayload, visible } from '@tenon/protocol';
 import { useApp, usePage } from '../hooks/page-context.ts';
 import { useMedia, usePreferences, widths } from '../hooks/use-browser.ts';
+import { usePeopleUi } from '../hooks/use-people-ui.ts';
 import { navigate, useRoute, wasReplaced } from '../hooks/use-route.ts';
 import { Skeleton } from '../parts/states.tsx';
 import { Toasts } from '../parts/toasts.tsx';
@@ -38,6 +39,8 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }): ReactN
   const approvals = useApp((state) => state.approvals);
   const pending = useMemo(() => pendingApprovals(approvals), [approvals]);
   const required = useApp((state) => state.pluginUi.required);
+  const isAsked = useApp((state) => state.people.questions.length > 0);
+  const People = usePeopleUi(isAsked);
   const troubled = useApp((state) => troubledPlugins(state.plugins));
   const main = useRef<HTMLElement>(null);
   const lastKey = useRef<string | undefined>(undefined);
@@ -135,6 +138,7 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }): ReactN
         </Suspense>
       </main>
       {isPhone && <BottomNavigation current={route.view} pending={pending.length} troubled={troubled} chatRoute={chatRoute} />}
+      {People && <People.Questions sessionKey={route.view === 'chat' ? route.sessionKey : undefined} />}
       <Suspense fallback={null}>
         {overlay === 'palette' && <Palette onClose={() => setOverlay(undefined)} onHelp={() => setOverlay('help')} onSignOut={onSignOut} />}
         {overlay === 'help' && <Help onClose={() => setOverlay(undefined)} />}
@@ -185,7 +189,11 @@ const viewTitles = {
 function useTitle(route: Route, pending: number): void {
   const key = route.view === 'chat' ? route.sessionKey : undefined;
   const session = useApp((state) => (key === undefined ? undefined : state.sessions.byKey.get(key)));
-  const name = route.view === 'chat' ? sessionTitle(session) : viewTitles[route.view];
+  const shown = useApp((state) =>
+    key === undefined ? undefined : state.people.shown.findLast((each) => each.sessionKey === key && each.title),
+  );
+  const own = shown?.title === undefined ? undefined : `${visible(shown.title)} (${shown.extension})`;
+  const name = route.view === 'chat' ? (own ?? sessionTitle(session)) : viewTitles[route.view];
   useEffect(() => {
     document.title = `${pending > 0 ? `(${pending}) ` : ''}${name} · Tenon`;
   }, [name, pending]);

@@ -18,6 +18,8 @@ import type {
   Session,
   Status,
   UiDescriptor,
+  UiQuestion,
+  UiShown,
   Usage,
 } from '@tenon/protocol';
 import type { ChatState } from './chat-state.ts';
@@ -76,6 +78,8 @@ export interface ApprovalsState {
 export interface Toast {
   readonly id: number;
   readonly tone: 'ok' | 'bad' | 'info';
+  /** In place of the one of the tone: who says it. */
+  readonly icon?: 'joint' | undefined;
   readonly title: string;
   readonly detail?: string | undefined;
   readonly action?: { readonly label: string; readonly run: () => void } | undefined;
@@ -101,6 +105,13 @@ export interface PluginUiState {
   readonly required: readonly EventPayload<'action.required'>[];
 }
 
+/** What extensions ask and show, in all sessions. */
+export interface PeopleState {
+  /** Those that wait, oldest first. */
+  readonly questions: readonly UiQuestion[];
+  readonly shown: readonly UiShown[];
+}
+
 export interface AppState {
   readonly connection: Connection;
   readonly identity: Identity | undefined;
@@ -120,6 +131,7 @@ export interface AppState {
   /** Principals by their names, where this person may know them. */
   readonly names: ReadonlyMap<string, string>;
   readonly pluginUi: PluginUiState;
+  readonly people: PeopleState;
   readonly toasts: readonly Toast[];
 }
 
@@ -150,6 +162,7 @@ export function emptyState(): AppState {
     ends: new Map(),
     names: new Map(),
     pluginUi: { byKey: new Map(), required: [] },
+    people: { questions: [], shown: [] },
     toasts: [],
   };
 }

@@ -9,6 +9,8 @@ export const bounds = {
   approvals: 1_000,
   /** Places where plugins need a person. */
   required: 50,
+  /** Questions of extensions. */
+  questions: 100,
   /** At once; errors stay until they are closed. */
   toasts: 3,
   /** Characters of one message that streams. */

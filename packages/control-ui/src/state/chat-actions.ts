@@ -41,6 +41,8 @@ export interface ChatActions {
 }
 
 const TITLE_LENGTH = 60;
+/** A command may ask people something before it answers. */
+const COMMAND_MS = 600_000;
 const wentBack = (key: string) => `went-back:${key}`;
 
 export function createChatActions({ store, link, toasts, now }: ActionDeps): ChatActions {
@@ -56,16 +58,21 @@ export function createChatActions({ store, link, toasts, now }: ActionDeps): Cha
   async function deliver(key: string, { runId, text, images, files = [] }: Outgoing, override = false): Promise<string | undefined> {
     setOutgoing(key, runId, (each) => ({ ...each, state: 'sending', error: undefined }));
     try {
-      const { status, sessionKey } = await link().call('chat.send', {
-        sessionKey: key,
-        message: text,
-        idempotencyKey: runId,
-        ...(override ? { override } : {}),
-        ...(images.length > 0
-          ? { images: images.map(({ mimeType, data }) => ({ type: 'image', mimeType: mimeType as 'image/png', data })) }
-          : {}),
-        ...(files.length > 0 ? { attachments: files.map(({ handle }) => handle) } : {}),
-      });
+      const sent = link().call(
+        'chat.send',
+        {
+          sessionKey: key,
+          message: text,
+          idempotencyKey: runId,
+          ...(override ? { override } : {}),
+          ...(images.length > 0
+            ? { images: images.map(({ mimeType, data }) => ({ type: 'image', mimeType: mimeType as 'image/png', data })) }
+            : {}),
+          ...(files.length > 0 ? { attachments: files.map(({ handle }) => handle) } : {}),
+        },
+        text.startsWith('/') ? { timeoutMs: COMMAND_MS } : {},
+      );
+      const { status, sessionKey } = await sent;
       if (status === 'handled') setOutgoing(key, runId, () => undefined);
       else setOutgoing(key, runId, (each) => ({ ...each, state: 'sent' }));
       return sessionKey;

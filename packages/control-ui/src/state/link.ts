@@ -18,6 +18,7 @@ import {
   withSessions,
 } from './changes.ts';
 import { withArrived, withHistory } from './chat-state.ts';
+import type { PeopleFollower } from '../people-ui/follow.ts';
 import type { PluginFollower } from '../plugin-ui/follow.ts';
 import type { Call, PageMethod } from './page-methods.ts';
 import type { Store } from './store.ts';
@@ -64,6 +65,7 @@ export function openLink(deps: LinkDeps): Link {
       version: deps.version,
       ...(deps.timeZone ? { timeZone: deps.timeZone } : {}),
     },
+    capabilities: ['ui'],
     ...(deps.WebSocket ? { WebSocket: deps.WebSocket } : {}),
     reconnect: { minMs: 500, maxMs: 15_000 },
   });
@@ -77,6 +79,7 @@ export function openLink(deps: LinkDeps): Link {
   let everConnected = false;
   let isClosed = false;
   let plugins: PluginFollower | undefined;
+  let people: PeopleFollower | undefined;
   let pluginReads = 0;
   /** Principals whose names were asked for. */
   const asked = new Set<string>();
@@ -144,6 +147,7 @@ export function openLink(deps: LinkDeps): Link {
     async close() {
       isClosed = true;
       plugins?.close();
+      people?.close();
       for (const end of unsubscribe) end();
       waiting = [];
       await client.close();
@@ -174,6 +178,7 @@ export function openLink(deps: LinkDeps): Link {
     }
     // Without them the page is whole; the next connection tries again.
     followPlugins().catch(() => undefined);
+    followPeople().catch(() => undefined);
   }
 
   // Not before the page stands: nobody waits for a panel.
@@ -181,6 +186,12 @@ export function openLink(deps: LinkDeps): Link {
     if (plugins) return plugins.readAll();
     const follow = await import('../plugin-ui/follow.ts');
     if (!isClosed) plugins ??= follow.followPlugins(client, call, store);
+  }
+
+  async function followPeople(): Promise<void> {
+    if (people) return people.readAll();
+    const follow = await import('../people-ui/follow.ts');
+    if (!isClosed) people ??= follow.followPeople(client, call, store);
   }
 
   async function readEverything(): Promise<void> {

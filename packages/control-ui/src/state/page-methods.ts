@@ -65,6 +65,8 @@ export const laterMethods = [
   'sessions.import',
   'status',
   'tools.catalog',
+  'ui.answer',
+  'ui.pending',
 ] as const satisfies readonly MethodName[];
 
 export const pageMethods = [...firstMethods, ...laterMethods] as const;

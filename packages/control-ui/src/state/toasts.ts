@@ -13,8 +13,10 @@ export interface Toasts {
   closeAbout(isSettled: (about: string) => boolean): void;
 }
 
+/** Of the page: several parts of it say something. */
+let lastId = 0;
+
 export function createToasts(store: Store<AppState>): Toasts {
-  let lastId = 0;
   function say(toast: Omit<Toast, 'id'>): void {
     const added: Toast = { ...toast, id: ++lastId };
     store.update((state) => ({ ...state, toasts: [...state.toasts, added].slice(-bounds.toasts) }));

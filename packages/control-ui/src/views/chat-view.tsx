@@ -8,6 +8,7 @@ import { Transcript } from '../chat/transcript.tsx';
 import type { NoticeItem, PluginItem, UserItem } from '../chat/types.ts';
 import { useApp, usePage } from '../hooks/page-context.ts';
 import { useFiles } from '../hooks/use-files.ts';
+import { usePeopleUi } from '../hooks/use-people-ui.ts';
 import { usePluginUi } from '../hooks/use-plugin-ui.ts';
 import { useMedia, useNow, usePreferences, widths } from '../hooks/use-browser.ts';
 import { navigate } from '../hooks/use-route.ts';
@@ -75,6 +76,7 @@ export function ChatView({ sessionKey, onShowSessions, sessionsIcon }: ChatViewP
   );
   const plugins = usePlugins(sessionKey);
   const items = useMemo(() => (plugins.cards.length === 0 ? said : [...said, ...plugins.cards]), [said, plugins.cards]);
+  const people = usePeople(sessionKey);
   const composer = useComposer(sessionKey, agent);
   const { closed, Ui } = plugins;
   useEscapeTwice(busy && sessionKey !== undefined, () => void page.chat.stop(sessionKey ?? ''));
@@ -139,6 +141,7 @@ export function ChatView({ sessionKey, onShowSessions, sessionsIcon }: ChatViewP
       )}
       {Ui && plugins.panel?.isOpen && <Ui.SessionPanel sessionKey={sessionKey} onClose={plugins.panel.onToggle} />}
       <div className="chat-foot">
+        {people.Ui && <people.Ui.Widgets shown={people.shown} />}
         {Ui && <Ui.InputBars sessionKey={sessionKey} />}
         <Composer
           {...composer.props}
@@ -160,7 +163,14 @@ export function ChatView({ sessionKey, onShowSessions, sessionsIcon }: ChatViewP
           onStop={sessionKey === undefined ? undefined : () => void page.chat.stop(sessionKey)}
           onEditLast={sessionKey === undefined || busy ? undefined : () => void composer.editFrom(undefined)}
         />
-        <StatusLine usage={usageWords(usage)}>{Ui && plugins.hasStatus && <Ui.StatusParts sessionKey={sessionKey} />}</StatusLine>
+        <StatusLine usage={usageWords(usage)}>
+          {(people.hasStatus || plugins.hasStatus) && (
+            <>
+              {people.Ui && <people.Ui.Statuses shown={people.shown} />}
+              {Ui && plugins.hasStatus && <Ui.StatusParts sessionKey={sessionKey} />}
+            </>
+          )}
+        </StatusLine>
         {composer.asked && closed && (
           <Confirm
             title="Send it all the same?"
@@ -211,6 +221,13 @@ function usePlugins(sessionKey: string | undefined) {
     hasStatus: has('status'),
     panel: has('session') ? { isOpen, onToggle: toggle } : undefined,
   };
+}
+
+/** What extensions show in this session. */
+function usePeople(sessionKey: string | undefined) {
+  const all = useApp((state) => state.people.shown);
+  const shown = useMemo(() => all.filter((each) => each.sessionKey === sessionKey), [all, sessionKey]);
+  return { shown, hasStatus: shown.some(({ status }) => status !== undefined), Ui: usePeopleUi(shown.length > 0) };
 }
 
 function showWhatCloses({ pluginId, descriptorId }: ClosedComposer): void {
