@@ -44,7 +44,7 @@ export const seamKinds = {
       ...fromSnake(contributions.sessionAction.schema, item),
       async handler(call) {
         const { sessionKey, agentId, payload, runId, client, signal } = call;
-        const answer = await ask('action/execute', call, signal, {
+        const answer = await ask('action/execute', { ...call, asked: true }, signal, {
           ...{ session_key: sessionKey, agent_id: agentId, action: item.id, client: { scopes: [...client.scopes] } },
           ...(payload === undefined ? {} : { payload }),
           ...(runId === undefined ? {} : { run_id: runId }),
@@ -58,7 +58,7 @@ export const seamKinds = {
       ...fromSnake(contributions.interactiveHandler.schema, item),
       async handler(press) {
         const { sessionKey, agentId, channel, payload, callbackId, client, signal } = press;
-        const { text } = await ask('interaction/press', press, signal, {
+        const { text } = await ask('interaction/press', { ...press, asked: true }, signal, {
           ...{ session_key: sessionKey, agent_id: agentId, channel, namespace: item.namespace, payload },
           ...(callbackId === undefined ? {} : { callback_id: callbackId }),
           client: { scopes: [...client.scopes] },

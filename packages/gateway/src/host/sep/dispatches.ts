@@ -13,7 +13,7 @@ export interface DispatchPlace {
   readonly callId?: string | undefined;
   /** The call of whichever tool that a hook is about. */
   readonly toolCallId?: string | undefined;
-  /** A person has asked the extension for it, by a command. */
+  /** A person has asked the extension for it, by a command or a button. */
   readonly asked?: boolean | undefined;
   /** How the handler reads what the extension keeps in the session: what it has read is bound to what it answers. */
   readonly state?: ((namespace: string) => unknown) | undefined;

@@ -2,6 +2,7 @@
 // the session of that, and without one the only session that the extension is asked about at the moment; where it is asked about
 // none, it is all of them.
 import { errors, limits, texts } from '@tenon/protocol/sep/wire';
+import type { Log } from '../../kernel/log.ts';
 import type { ActiveTools } from '../active-tools.ts';
 import type { Dispatches } from './dispatches.ts';
 import { refused } from './refused.ts';
@@ -12,12 +13,13 @@ import { agentNameOf } from './tool-names.ts';
 
 export interface ServeActiveDeps {
   readonly extension: string;
+  readonly log: Log;
   readonly dispatches: Pick<Dispatches, 'asked'>;
   readonly activeTools: ActiveTools;
   readonly desk: Pick<SessionDesk, 'tools'> | undefined;
 }
 
-export function serveActive({ extension, dispatches, activeTools, desk }: ServeActiveDeps): Pick<Served, 'tools/set_active'> {
+export function serveActive({ extension, log, dispatches, activeTools, desk }: ServeActiveDeps): Pick<Served, 'tools/set_active'> {
   return {
     'tools/set_active'({ tools, context }, { dispatch }) {
       if (context !== undefined && dispatch === undefined) throw new RpcError(errors.ContextViolation.code, texts.staleContext);
@@ -30,7 +32,9 @@ export function serveActive({ extension, dispatches, activeTools, desk }: ServeA
       }
       // As it is named in the request, if the agent has it and nobody else has taken it away.
       const offered = new Set(desk?.tools(sessionKey));
-      return { active: [...new Set(tools)].filter((tool) => offered.has(agentNameOf(tool))) };
+      const active = [...new Set(tools)].filter((tool) => offered.has(agentNameOf(tool)));
+      log.info({ plugin: extension, sessionKey, active: active.length }, 'an extension has said which tools are active');
+      return { active };
     },
   };
 }

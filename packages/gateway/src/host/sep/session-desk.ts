@@ -9,7 +9,7 @@ export interface DeskPlace {
   readonly sessionKey: string;
   /** The run that it was asked in, if it was one. */
   readonly runId?: string | undefined;
-  /** A person has asked the extension for it, by a command: turns that come of it are theirs. */
+  /** A person has asked the extension for it, by a command or a button: turns that come of it are theirs. */
   readonly asked: boolean;
 }
 
