@@ -107,7 +107,9 @@ test('an extension is installed with consent, updated, rolled back and removed w
 
   assert.equal((await json('ext', 'rm', 'notes')).code, 6);
   const removed = await json('ext', 'rm', 'notes', '--yes');
-  assert.deepEqual([removed.code, removed.removed, await plugin()], [0, true, undefined]);
+  assert.deepEqual([removed.code, removed.removed, removed.forgotten, await plugin()], [0, true, true, undefined], String(removed.stderr));
+  const again = await json('ext', 'install', 'npm:notes@1.0.0', '--no-enable');
+  assert.deepEqual([again.code, (await plugin())?.state], [0, 'off'], 'nothing that was decided about it is left');
   const wrong = await tenon(home, '--json', 'ext', 'install', 'npm:../x');
   assert.deepEqual([wrong.code, (JSON.parse(wrong.stderr) as { code: string }).code], [2, 'USAGE']);
 });
