@@ -50,7 +50,7 @@ test('in a turn, a gate blocks a tool and keeps it shut while it is down; a tool
     script: [call('notes__read_note', { text: 'milk' }), { text: 'Read.' }, call('ls', { path: '.' }), { text: 'Blocked.' }],
   });
   const { plugin: notes } = await talk.ask('plugins.enable', { id: 'notes' });
-  assert.deepEqual([notes.state, notes.process.state, notes.process.sandboxed], ['loaded', 'ready', false]);
+  assert.deepEqual([notes.state, notes.process.state], ['loaded', 'ready']);
 
   // Called `read_…`, and asked about all the same.
   const runId = await talk.send('note it');

@@ -238,6 +238,7 @@ export async function startGateway({
           random: Math.random,
           workspaces: agents.agents.list().map(({ workspace }) => workspace),
           trustedWorkspaces: settings['extensions.trustedWorkspaces'],
+          sandbox: settings['extensions.sandbox'],
         },
         bundledFolder: bundledPlugins(),
         readSecret: (name) => readSecretFile(home, env, name),

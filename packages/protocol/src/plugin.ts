@@ -116,6 +116,10 @@ export const PluginInfo = Type.Object(
           crashes: Count,
           /** Whether what its processes can reach is limited. */
           sandboxed: Type.Boolean(),
+          /** By what, or why not; once it was started. */
+          sandbox: Type.Optional(Text),
+          /** What its manifest asks for, in its sandbox: the network, and places to read and to write. */
+          reach: Type.Object({ net: Type.Boolean(), read: Type.Array(Text), write: Type.Array(Text) }, closed),
           /** Events that it follows, by their names in the protocol. */
           follows: Type.Optional(Type.Array(Text)),
           /** What it registers and nothing was made of, with the reason. */

@@ -289,6 +289,13 @@ export const settings = {
     default: [] as string[],
     takesEffect: 'restart',
   },
+  'extensions.sandbox': {
+    summary:
+      '`auto`: extensions run in a sandbox where bubblewrap works. `require`: in one of bubblewrap or unshare, and not without. `off`: never. In it they reach the network and places of the machine only as far as their manifests ask for it and it is granted.',
+    schema: Type.Enum(['auto', 'require', 'off']),
+    default: 'auto',
+    takesEffect: 'restart',
+  },
   'plugins.wake': {
     summary:
       'Whether the agent goes on by itself when plugins have queued something and nothing runs in the session: at most three turns after each one that a person asked for.',

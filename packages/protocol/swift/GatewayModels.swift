@@ -3397,6 +3397,8 @@ public struct PluginDetailsProcess: Codable, Hashable, Sendable {
     public let restartAt: Int?
     public let crashes: Int
     public let sandboxed: Bool
+    public let sandbox: String?
+    public let reach: PluginDetailsProcessReach
     public let follows: [String]?
     public let leftOut: [PluginDetailsProcessLeftOutItem]?
 
@@ -3407,6 +3409,8 @@ public struct PluginDetailsProcess: Codable, Hashable, Sendable {
         restartAt: Int? = nil,
         crashes: Int,
         sandboxed: Bool,
+        sandbox: String? = nil,
+        reach: PluginDetailsProcessReach,
         follows: [String]? = nil,
         leftOut: [PluginDetailsProcessLeftOutItem]? = nil
     ) {
@@ -3416,6 +3420,8 @@ public struct PluginDetailsProcess: Codable, Hashable, Sendable {
         self.restartAt = restartAt
         self.crashes = crashes
         self.sandboxed = sandboxed
+        self.sandbox = sandbox
+        self.reach = reach
         self.follows = follows
         self.leftOut = leftOut
     }
@@ -3464,6 +3470,22 @@ public enum PluginDetailsProcessState: RawRepresentable, Codable, Hashable, Send
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
+    }
+}
+
+public struct PluginDetailsProcessReach: Codable, Hashable, Sendable {
+    public let net: Bool
+    public let read: [String]
+    public let write: [String]
+
+    public init(
+        net: Bool,
+        read: [String],
+        write: [String]
+    ) {
+        self.net = net
+        self.read = read
+        self.write = write
     }
 }
 
@@ -3847,6 +3869,8 @@ public struct PluginInfoProcess: Codable, Hashable, Sendable {
     public let restartAt: Int?
     public let crashes: Int
     public let sandboxed: Bool
+    public let sandbox: String?
+    public let reach: PluginInfoProcessReach
     public let follows: [String]?
     public let leftOut: [PluginInfoProcessLeftOutItem]?
 
@@ -3857,6 +3881,8 @@ public struct PluginInfoProcess: Codable, Hashable, Sendable {
         restartAt: Int? = nil,
         crashes: Int,
         sandboxed: Bool,
+        sandbox: String? = nil,
+        reach: PluginInfoProcessReach,
         follows: [String]? = nil,
         leftOut: [PluginInfoProcessLeftOutItem]? = nil
     ) {
@@ -3866,6 +3892,8 @@ public struct PluginInfoProcess: Codable, Hashable, Sendable {
         self.restartAt = restartAt
         self.crashes = crashes
         self.sandboxed = sandboxed
+        self.sandbox = sandbox
+        self.reach = reach
         self.follows = follows
         self.leftOut = leftOut
     }
@@ -3914,6 +3942,22 @@ public enum PluginInfoProcessState: RawRepresentable, Codable, Hashable, Sendabl
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
+    }
+}
+
+public struct PluginInfoProcessReach: Codable, Hashable, Sendable {
+    public let net: Bool
+    public let read: [String]
+    public let write: [String]
+
+    public init(
+        net: Bool,
+        read: [String],
+        write: [String]
+    ) {
+        self.net = net
+        self.read = read
+        self.write = write
     }
 }
 

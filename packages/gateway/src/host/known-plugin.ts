@@ -103,7 +103,7 @@ export function infoOfRejected({ id, origin, folder, manifest, reason, isExtensi
     switchedOff: [],
     incidents: [],
     services: [],
-    ...(isExtension ? { process: { state: 'stopped', crashes: 0, sandboxed: false } } : {}),
+    ...(isExtension ? { process: { state: 'stopped', crashes: 0, sandboxed: false, reach: { net: false, read: [], write: [] } } } : {}),
     counts: [],
   };
 }

@@ -29,6 +29,7 @@ import { createBlocks } from './plugin-blocks.ts';
 import { createRunContexts } from './run-context.ts';
 import { createChannelQuestions } from './send-question.ts';
 import { extensionsWhenThere } from './sep/extensions.ts';
+import { FILES_GRANT, NET_GRANT } from './sep/extension-sandbox.ts';
 import { createSessionEnds } from './session-ends.ts';
 import { watchSlowness } from './slow-breaker.ts';
 import { runStartupChecks } from './startup-checks.ts';
@@ -434,6 +435,8 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         for (const grant of grants) await store.write('plugins.revokeGrant', { pluginId: id, grant, by, at: clock.now() });
         // Again: it may have been loaded anew meanwhile, with what the store had then.
         takeAway(id, grants);
+        // What it reaches was settled when it was started.
+        if (plugin.load && grants.some((grant) => grant === NET_GRANT || grant === FILES_GRANT)) await bring(plugin);
         if (grants.includes('services.run')) await plugin.services?.stop();
         if (grants.includes('turns.start')) await cancelRuns(id, store, clock, 'The plugin that asked for it may no longer start turns');
         if (grants.includes('approvals.request')) await store.write('approvals.voidFor', { ofPlugin: id, at: clock.now() });

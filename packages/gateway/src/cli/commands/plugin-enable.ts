@@ -2,6 +2,7 @@ import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { describeFailure } from '../failure.ts';
 import { list, on, required } from '../values.ts';
+import { reachLines } from './plugin-inspect.ts';
 
 export const pluginEnable = defineCommand({
   path: 'plugin enable',
@@ -31,6 +32,7 @@ export async function enable(
     const isWide = row !== undefined && 'wide' in row && row.wide;
     out.talk(`  ${visible(grant)}: ${row?.summary ?? 'not known here'}${isWide ? ' Wide: it reaches far beyond the plugin itself.' : ''}`);
   }
+  if (plugin.process) for (const line of reachLines(plugin.process.reach)) out.talk(`  ${visible(line)}`);
   const [changes, { changeLines, toolTextLines }] = await Promise.all([
     call('plugins.changes', { id: plugin.id }, labels),
     import('../change-lines.ts'),

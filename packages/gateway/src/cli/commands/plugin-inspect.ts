@@ -71,14 +71,24 @@ function grantLines({ asked, granted }: PluginDetails, out: Output, aboutGrant: 
 /** Of an extension. */
 function processLines({ process }: PluginDetails, now: number): string[] {
   if (!process) return [];
-  const { state, reason, pid, restartAt, crashes, sandboxed, follows = [], leftOut = [] } = process;
+  const { state, reason, pid, restartAt, crashes, sandboxed, sandbox, follows = [], leftOut = [] } = process;
   return [
     `${state}${reason === undefined ? '' : `: ${reason}`}${pid === undefined ? '' : `, process ${pid}`}`,
     ...(restartAt === undefined ? [] : [`started again in ${Math.max(0, Math.ceil((restartAt - now) / 1_000))} s`]),
     ...(crashes === 0 ? [] : [`crashed ${crashes === 1 ? 'once' : `${crashes} times`} lately`]),
-    ...(sandboxed ? [] : ['not sandboxed: it can do what you can']),
+    sandboxed ? `sandboxed by ${sandbox}` : `not sandboxed${sandbox === undefined ? '' : ` (${sandbox})`}: it can do what you can`,
+    ...reachLines(process.reach),
     ...(follows.length === 0 ? [] : [`follows ${follows.join(', ')}`]),
     ...leftOut.map(({ kind, key, message }) => `left out: ${kind}${key === '' ? '' : ` ${key}`}: ${message}`),
+  ];
+}
+
+/** What of the machine it asks for. */
+export function reachLines({ net, read, write }: NonNullable<PluginDetails['process']>['reach']): string[] {
+  return [
+    ...(net ? ['asks for the network'] : []),
+    ...read.map((place) => `asks to read ${place}`),
+    ...write.map((place) => `asks to write ${place}`),
   ];
 }
 

@@ -1,5 +1,6 @@
 // What the host of plugins knows of an extension: a plugin whose code runs in a process of its own.
 import type { ExtensionState, JsonObject } from '@tenon/protocol';
+import type { Reach } from './extension-sandbox.ts';
 import type { LogPage } from './log-ring.ts';
 
 /** The files and rights that the operator has accepted. */
@@ -19,8 +20,12 @@ export interface ProcessInfo {
   readonly restartAt?: number;
   /** Of those that count. */
   readonly crashes: number;
-  /** What its own processes can reach is not limited. */
+  /** Whether what its processes can reach of the machine is limited. */
   readonly sandboxed: boolean;
+  /** By what, or why not; once it was started. */
+  readonly sandbox?: string;
+  /** What its manifest asks for: the network, and places of the machine. */
+  readonly reach: Reach;
   /** Events, by their names in the protocol. */
   readonly follows?: readonly string[];
   /** What it registers and nothing was made of. */

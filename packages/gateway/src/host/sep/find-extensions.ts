@@ -22,6 +22,7 @@ import { readManifestText, Unfit } from '../manifest-text.ts';
 import { type TreeRules, unfitFor } from '../tree-hash.ts';
 import { isSaidEvent } from './bridge-events.ts';
 import { furtherGrants, grantsOfGroup } from './served-groups.ts';
+import { grantsOfReach, reachOf } from './extension-sandbox.ts';
 import { SEPARATOR } from './tool-names.ts';
 
 export interface FoundExtension {
@@ -160,13 +161,15 @@ function pluginManifestOf(manifest: ExtensionManifest): PluginManifest {
 }
 
 /** What the operator is asked for: by groups, by hooks, by events. A group that is not served stays off. */
-export function grantsOf({ capabilities = {} }: ExtensionManifest): string[] {
+export function grantsOf(manifest: ExtensionManifest): string[] {
+  const { capabilities = {} } = manifest;
   const { hooks = [], events = [] } = capabilities;
   const switched = groupNames.filter((group) => capabilities[group] === true);
   const asked = [
     ...switched.flatMap((group) => [...(grantsOfGroup(group) ?? []), ...furtherGrants(group)]),
     ...hooks.flatMap((each) => needsOf(hookOf(each))),
     ...events.flatMap(needsOfEvent),
+    ...grantsOfReach(reachOf(manifest)),
   ];
   return [...new Set(asked)];
 }

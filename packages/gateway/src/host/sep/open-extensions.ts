@@ -16,6 +16,7 @@ import { canonical } from '../../kernel/canonical.ts';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
+import type { DetectedSandbox } from '../../kernel/sandbox/sandbox.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
 import type { Store } from '../../store/store.ts';
 import type { ActiveTools } from '../active-tools.ts';
@@ -23,6 +24,7 @@ import type { Discovered, Found, NotFit } from '../discover.ts';
 import { createBridge, type Introduced } from './bridge.ts';
 import { installedFolder, readExtensionLock } from './extension-lock.ts';
 import type { Accepted, ExtensionRun } from './extension-run.ts';
+import { findSandbox, reachOf, type SandboxWish } from './extension-sandbox.ts';
 import { findEverywhere, trustedWorkspaces } from './find-everywhere.ts';
 import { type FoundExtension, grantsWantedBy, type NamedFolder } from './find-extensions.ts';
 import { type Launch, planLaunch } from './launch.ts';
@@ -51,6 +53,8 @@ export interface ExtensionOptions {
   readonly workspaces?: readonly string[];
   /** The setting `extensions.trustedWorkspaces`. */
   readonly trustedWorkspaces?: readonly string[];
+  /** The setting `extensions.sandbox`; without it, off. */
+  readonly sandbox?: SandboxWish;
 }
 
 export interface ExtensionDeps extends ExtensionOptions {
@@ -91,6 +95,8 @@ export function openExtensions(deps: ExtensionDeps): Extensions {
   const orphans = createOrphanGuard({ spawn: deps.spawn, run: randomId() });
   const runs = new Map<string, Run>();
   let started = 0;
+  const wish = deps.sandbox ?? 'off';
+  const sandbox = findSandbox(wish, deps.spawn, deps.clock);
   let trustedOnes: ReadonlySet<string> = new Set();
   let cleared: Promise<void> | undefined;
   deps.metrics.describe('tenon_extension_faults_total', 'Lines and requests of extensions that were not taken, by extension and kind.');
@@ -123,6 +129,8 @@ export function openExtensions(deps: ExtensionDeps): Extensions {
               orphans,
               copyOf,
               nextNumber: () => ++started,
+              wish,
+              sandbox,
               publish,
               isTrusted: (workspace) => trustedOnes.has(workspace),
             });
@@ -155,10 +163,12 @@ function installedIn(home: string): { readonly folders: NamedFolder[]; readonly 
   }
 }
 
-interface RunDeps extends ExtensionDeps {
+interface RunDeps extends Omit<ExtensionDeps, 'sandbox'> {
   readonly orphans: ReturnType<typeof createOrphanGuard>;
   readonly copyOf: (folder: string, hash: string) => Promise<string>;
   readonly nextNumber: () => number;
+  readonly wish: SandboxWish;
+  readonly sandbox: () => Promise<DetectedSandbox>;
   /** By the real path of a workspace. */
   readonly isTrusted: (workspace: string) => boolean;
   readonly publish: (from: string, topic: string, payload: unknown) => void;
@@ -322,7 +332,12 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     mustRenew = false;
     const extension = found;
     const root = await deps.copyOf(extension.folder, accepted.hash);
-    const next: Source = { ...accepted, extension, launch: await planLaunch(extension.manifest, root, deps) };
+    const { workspace = deps.workspace } = extension;
+    const next: Source = {
+      ...accepted,
+      extension,
+      launch: await planLaunch(extension.manifest, root, accepted.granted, { ...deps, workspace }),
+    };
     const before = source;
     source = next;
     replaced = supervisor.current?.peer;
@@ -396,7 +411,9 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
         // Of one that is not loaded, nothing was made.
         ...(registered === undefined || follows.length === 0 ? {} : { follows }),
         ...(registered === undefined || leftOut.length === 0 ? {} : { leftOut }),
-        sandboxed: false,
+        sandboxed: source?.launch.isSandboxed ?? false,
+        ...(source ? { sandbox: source.launch.sandbox } : {}),
+        reach: reachOf(manifestOf()),
       };
     },
     logs: (after, limit) => ring.page(after, limit),

@@ -8,7 +8,7 @@ export interface TreeUse {
   readonly memoryBytes: number;
   /** Since each of them began. */
   readonly cpuMs: number;
-  /** Whether the first of them is stopped by a signal. */
+  /** Whether one of them is stopped by a signal: in a sandbox, the first one is not the extension. */
   readonly isStopped: boolean;
 }
 
@@ -20,6 +20,7 @@ export function readTree(pid: number, maxProcesses: number): TreeUse | undefined
   const first = readProcess(pid);
   if (!first) return undefined;
   let { memoryBytes, cpuMs } = first;
+  let isStopped = isHalted(first.state);
   const found = [pid];
   for (let index = 0; index < found.length && found.length <= maxProcesses; index++) {
     for (const child of childrenOf(found[index]!)) {
@@ -28,9 +29,14 @@ export function readTree(pid: number, maxProcesses: number): TreeUse | undefined
       found.push(child);
       memoryBytes += use.memoryBytes;
       cpuMs += use.cpuMs;
+      isStopped ||= isHalted(use.state);
     }
   }
-  return { processes: found.length, memoryBytes, cpuMs, isStopped: first.state === 'T' || first.state === 't' };
+  return { processes: found.length, memoryBytes, cpuMs, isStopped };
+}
+
+function isHalted(state: string): boolean {
+  return state === 'T' || state === 't';
 }
 
 function readProcess(pid: number): { state: string; memoryBytes: number; cpuMs: number } | undefined {

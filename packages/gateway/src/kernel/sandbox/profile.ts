@@ -3,9 +3,19 @@
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, relative } from 'node:path';
 
+/** A folder or file of the machine, by its real path. */
+export interface Place {
+  readonly path: string;
+  readonly isWritable: boolean;
+}
+
 export interface SandboxPolicy {
   /** The real path of the one folder that can be written. */
   readonly workspace: string;
+  /** Not even that one. */
+  readonly isReadOnly?: boolean;
+  /** Further places that are seen. None holds what is hidden. */
+  readonly places?: readonly Place[];
   /** Where the program starts, inside the workspace. */
   readonly cwd: string;
   /** Folders that are never seen, wherever they lie: Tenon's home. Inside one of them only the workspace is seen. */
@@ -34,6 +44,8 @@ export interface Profile {
   /** Files that are replaced by an empty one. */
   readonly blanked: readonly string[];
   readonly workspace: string;
+  readonly isReadOnly: boolean;
+  readonly places: readonly (Place & { readonly flags: readonly string[] })[];
   /** Folders inside the workspace that are replaced by an empty one. */
   readonly emptiedInside: readonly string[];
   readonly cwd: string;
@@ -84,6 +96,8 @@ export function profileOf(policy: SandboxPolicy): Profile {
     ],
     blanked: SECRET_FILES.filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile()),
     workspace: policy.workspace,
+    isReadOnly: policy.isReadOnly ?? false,
+    places: outermostFirst(policy.places ?? []).map((place) => ({ ...place, flags: flagsOf(place.path, mounts) })),
     emptiedInside: tenons.filter((folder) => isFolder(folder) && isInside(folder, policy.workspace) && !isInside(policy.workspace, folder)),
     cwd: policy.cwd,
     network: policy.network,
@@ -93,6 +107,11 @@ export function profileOf(policy: SandboxPolicy): Profile {
 /** What lies in one of the others is gone with it. */
 function outermost(folders: readonly string[]): string[] {
   return folders.filter((folder) => !folders.some((other) => other !== folder && isInside(folder, other)));
+}
+
+/** One that lies in another is put in place after it. */
+function outermostFirst(places: readonly Place[]): Place[] {
+  return [...places].sort((a, b) => a.path.length - b.path.length);
 }
 
 /** A folder of programs may lie in the user's home, but must not hold it, nor anything of Tenon's. */

@@ -30,13 +30,19 @@ export function wrap(kind: 'bubblewrap' | 'unshare', argv: readonly string[], po
   return unshareArgv(argv, profile, { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
 }
 
-export async function detectSandbox(spawnProgram: Spawn, clock: Clock): Promise<DetectedSandbox> {
+type Kind = Exclude<SandboxKind, 'none'>;
+const tools: Readonly<Record<Kind, string>> = { bubblewrap: 'bwrap', unshare: 'unshare' };
+
+/** The first of these that works. */
+export async function detectSandbox(
+  spawnProgram: Spawn,
+  clock: Clock,
+  kinds: readonly Kind[] = ['bubblewrap', 'unshare'],
+): Promise<DetectedSandbox> {
   if (process.platform !== 'linux') return { kind: 'none', reason: `there is no sandbox for programs on ${process.platform}` };
   const failures: string[] = [];
-  for (const [kind, tool] of [
-    ['bubblewrap', 'bwrap'],
-    ['unshare', 'unshare'],
-  ] as const) {
+  for (const kind of kinds) {
+    const tool = tools[kind];
     const failure = await probe(kind, spawnProgram, clock);
     if (failure === undefined) return { kind, reason: `programs run under ${kind}` };
     failures.push(`${tool}: ${failure}`);

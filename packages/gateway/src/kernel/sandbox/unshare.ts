@@ -1,6 +1,7 @@
 // The profile through util-linux: `unshare` makes the namespaces, a short script puts the root together, `pivot_root`
 // leaves the old one behind. The program then gets a user namespace of its own, so that it has no say over the mounts.
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { isInside, type Profile, systemProgram } from './profile.ts';
 
 /** Exit code of the script when the sandbox could not be made; the program has not run. */
@@ -34,7 +35,15 @@ function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): s
     ...DEVICES.map((name) => row(`/dev/${name}`, `${root}/dev/${name}`, 'none', 'bind')),
     ...profile.emptied.map((path) => row('hidden', root + path, 'tmpfs', 'nosuid,nodev,size=1m,mode=755')),
     ...profile.blanked.map((path) => row('/dev/null', root + path, 'none', 'bind')),
-    row(profile.workspace, root + profile.workspace, 'none', 'rbind,X-mount.mkdir'),
+    ...profile.places.map(({ path, isWritable, flags }) =>
+      row(
+        path,
+        root + path,
+        'none',
+        ['rbind', ...(isWritable ? [] : ['ro']), ...flags, ...(isFile(path) ? [] : ['X-mount.mkdir'])].join(','),
+      ),
+    ),
+    row(profile.workspace, root + profile.workspace, 'none', `rbind,${profile.isReadOnly ? 'ro,' : ''}X-mount.mkdir`),
     ...profile.emptiedInside.map((path) => row('hidden', root + path, 'tmpfs', 'ro,nosuid,nodev,size=1m,mode=755')),
   ];
   // As root of the namespace the program would still have its capabilities; without the bounding set they mean nothing.
@@ -50,6 +59,8 @@ function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): s
     `cp -P --parents ${[...profile.links, ...DEVICE_LINKS].map(quote).join(' ')} .`,
     'ln -s pts/ptmx dev/ptmx',
     ...DEVICES.map((name) => `: > dev/${name}`),
+    // Where a file goes, there must be one.
+    ...profile.places.filter(({ path }) => isFile(path)).map(({ path }) => `mkdir -p ${folder(dirname(path))}; : > ${folder(path)}`),
     `printf '%s\\n' ${quote(table.join('\n'))} > .table`,
     'mount -a -T .table',
     ...profile.readOnlyInside.map(({ path, flags }) => `mount -o ${['remount', 'bind', 'ro', ...flags].join(',')} ${folder(path)}`),
@@ -69,12 +80,17 @@ function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): s
 }
 
 // The new root is put together over a folder of the old one, and must not cover what goes into it.
-function stagingFolder({ readOnly, workspace }: Profile): string {
+function stagingFolder({ readOnly, workspace, places }: Profile): string {
   const candidates = ['/mnt', '/media', '/srv', '/tmp', '/var', '/run'];
   const free = candidates.find(
-    (candidate) => existsSync(candidate) && ![...readOnly.map(({ path }) => path), workspace].some((path) => isInside(path, candidate)),
+    (candidate) =>
+      existsSync(candidate) && ![...[...readOnly, ...places].map(({ path }) => path), workspace].some((path) => isInside(path, candidate)),
   );
   return free ?? '/mnt';
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 function row(source: string, target: string, type: string, options: string): string {
