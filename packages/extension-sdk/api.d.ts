@@ -794,66 +794,6 @@ export declare class RpcError extends Error {
   };
 }
 
-/** Without it, the session of the call in which it is used. */
-export interface SessionPlace {
-  readonly session_key?: string;
-}
-
-type Asked<Name extends keyof SeamCalls> = Omit<SeamCalls[Name]['params'], 'context'>;
-
-type Answered<Name extends keyof SeamCalls> = Promise<SeamCalls[Name]['result']>;
-
-/** What the extension keeps in sessions, under the namespaces that it has registered with `registerState`. */
-export interface StateCalls {
-  /** Null and 0 where there was never anything; null and the revision of its removal where it was removed. */
-  get(namespace: string, place?: SessionPlace): Answered<'state/get'>;
-  /** Null removes it. With `if_revision` only if it is still at that one; otherwise it fails, with `conflict` as the reason. */
-  patch(
-    namespace: string,
-    value: unknown,
-    options?: SessionPlace & {
-      readonly if_revision?: number;
-    },
-  ): Answered<'state/patch'>;
-  /** What the function makes of the freshest value. It is called again where somebody else was faster. */
-  update(namespace: string, change: (current: unknown) => unknown, place?: SessionPlace): Answered<'state/patch'>;
-  list(namespace: string): Promise<SeamCalls['state/list']['result']['sessions']>;
-}
-
-export interface SeamGroups {
-  readonly state: StateCalls;
-  /** Told to the agent in the next turn, once. */
-  readonly injections: {
-    enqueue(injection: Asked<'injection/enqueue'>): Answered<'injection/enqueue'>;
-  };
-  /** A turn without a message of a person. */
-  readonly turns: {
-    continue(request?: Asked<'turn/continue'>): Answered<'turn/continue'>;
-  };
-  readonly schedules: {
-    turn(turn: Asked<'schedule/turn'>): Answered<'schedule/turn'>;
-    remove(which: Asked<'schedule/remove'>): Answered<'schedule/remove'>;
-  };
-  readonly attachments: {
-    send(attachment: Asked<'attachment/send'>): Answered<'attachment/send'>;
-    update(change: Asked<'attachment/update'>): Answered<'attachment/update'>;
-  };
-  /** Waits for as long as the operator takes. */
-  readonly approvals: {
-    request(question: Asked<'approval/request'>): Answered<'approval/request'>;
-  };
-  readonly notices: {
-    notify(notice: Asked<'action_required/notify'>): Answered<'action_required/notify'>;
-    withdraw(which?: Asked<'action_required/withdraw'>): Answered<'action_required/withdraw'>;
-  };
-  readonly streams: {
-    /** In a run: that of the call in which it is used, unless `run_id` names another. */
-    emit(said: Asked<'stream/emit'>): Promise<void>;
-    /** One that was registered with `registerGatewayEvent`. */
-    emitEvent(event: Asked<'gateway_event/emit'>): Promise<void>;
-  };
-}
-
 export interface SeamCalls {
   /** Keep a value of its own if the one there is the expected one. */
   'kv/compare_and_set': {
@@ -1217,6 +1157,66 @@ export interface SeamCalls {
       session_key?: string;
     };
     readonly result: Readonly<Record<string, never>>;
+  };
+}
+
+/** Without it, the session of the call in which it is used. */
+export interface SessionPlace {
+  readonly session_key?: string;
+}
+
+type Asked<Name extends keyof SeamCalls> = Omit<SeamCalls[Name]['params'], 'context'>;
+
+type Answered<Name extends keyof SeamCalls> = Promise<SeamCalls[Name]['result']>;
+
+/** What the extension keeps in sessions, under the namespaces that it has registered with `registerState`. */
+export interface StateCalls {
+  /** Null and 0 where there was never anything; null and the revision of its removal where it was removed. */
+  get(namespace: string, place?: SessionPlace): Answered<'state/get'>;
+  /** Null removes it. With `if_revision` only if it is still at that one; otherwise it fails, with `conflict` as the reason. */
+  patch(
+    namespace: string,
+    value: unknown,
+    options?: SessionPlace & {
+      readonly if_revision?: number;
+    },
+  ): Answered<'state/patch'>;
+  /** What the function makes of the freshest value. It is called again where somebody else was faster. */
+  update(namespace: string, change: (current: unknown) => unknown, place?: SessionPlace): Answered<'state/patch'>;
+  list(namespace: string): Promise<SeamCalls['state/list']['result']['sessions']>;
+}
+
+export interface SeamGroups {
+  readonly state: StateCalls;
+  /** Told to the agent in the next turn, once. */
+  readonly injections: {
+    enqueue(injection: Asked<'injection/enqueue'>): Answered<'injection/enqueue'>;
+  };
+  /** A turn without a message of a person. */
+  readonly turns: {
+    continue(request?: Asked<'turn/continue'>): Answered<'turn/continue'>;
+  };
+  readonly schedules: {
+    turn(turn: Asked<'schedule/turn'>): Answered<'schedule/turn'>;
+    remove(which: Asked<'schedule/remove'>): Answered<'schedule/remove'>;
+  };
+  readonly attachments: {
+    send(attachment: Asked<'attachment/send'>): Answered<'attachment/send'>;
+    update(change: Asked<'attachment/update'>): Answered<'attachment/update'>;
+  };
+  /** Waits for as long as the operator takes. */
+  readonly approvals: {
+    request(question: Asked<'approval/request'>): Answered<'approval/request'>;
+  };
+  readonly notices: {
+    notify(notice: Asked<'action_required/notify'>): Answered<'action_required/notify'>;
+    withdraw(which?: Asked<'action_required/withdraw'>): Answered<'action_required/withdraw'>;
+  };
+  readonly streams: {
+    /** In a run: that of the call in which it is used, unless `run_id` names another. */
+    emit(said: Asked<'stream/emit'>): Promise<void>;
+    /** One that was registered with `registerGatewayEvent`. */
+    emitEvent(event: Asked<'gateway_event/emit'>): Promise<void>;
   };
 }
 

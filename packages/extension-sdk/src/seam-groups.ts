@@ -1,6 +1,6 @@
 // What Tenon has beyond SEP, as groups of functions: each asks the host in the words of the wire, in the session of the call in which
 // it is used unless `session_key` names another. A host that does not have a group refuses it by the group's name.
-import type { SeamCalls } from './seams.ts';
+import type { SeamCalls } from './seam-calls.ts';
 import { RpcError } from './rpc-error.ts';
 import { errorCode } from './wire.ts';
 

@@ -1,26 +1,13 @@
 // What Tenon has beyond SEP: state in sessions, actions, injections, schedules, attachments, descriptors, policies, approvals.
 // The shapes are those of the wire, from the protocol's tables. An extension registers them everywhere; a host that does not
 // have a group is not told of them, and refuses its calls.
-import type {
-  methods,
-  registrations,
-  SepFurtherEventName,
-  SepFurtherHookName,
-  SepMethodName,
-  SepRegistrationKey,
-} from '@tenon/protocol/sep/wire';
+import type { registrations, SepFurtherEventName, SepFurtherHookName, SepRegistrationKey } from '@tenon/protocol/sep/wire';
 import type { FurtherEventPayload, FurtherHookInput, FurtherHookPatch, SepParams, SepRegistration, SepResult } from '@tenon/protocol/sep';
 import type { CallContext } from './definitions.ts';
+import type { Beyond, SeamCalls } from './seam-calls.ts';
 import type { SeamGroups } from './seam-groups.ts';
 
-type Beyond<Direction> = {
-  [Name in SepMethodName]: (typeof methods)[Name] extends { readonly beyond: true; readonly direction: Direction } ? Name : never;
-}[SepMethodName];
-
-/** What the host can be asked for. */
-export type SeamCalls = {
-  [Name in Beyond<'to-host'>]: { readonly params: SepParams<Name>; readonly result: SepResult<Name> };
-};
+export type { SeamCalls } from './seam-calls.ts';
 
 /** What the host asks the extension for. */
 export type SeamRequests = {
