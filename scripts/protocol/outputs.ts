@@ -1,4 +1,5 @@
 // Every file that is derived from the tables, by the word that `generate-protocol.ts` takes for it.
+import { renderCommands } from './commands.ts';
 import { firstDifference } from './difference.ts';
 import { renderHookSchema, renderJsonSchema } from './json-schema.ts';
 import { renderReference } from './reference.ts';
@@ -9,6 +10,8 @@ import type { ProtocolTables } from './tables.ts';
 
 type Files = ReadonlyMap<string, string>;
 
+const commandsPage = await renderCommands();
+
 const outputs = {
   schema: (tables: ProtocolTables): Files =>
     new Map([
@@ -16,7 +19,11 @@ const outputs = {
       ['packages/protocol/dist/hooks.schema.json', renderHookSchema(tables)],
     ]),
   docs: (tables: ProtocolTables): Files =>
-    new Map([...renderReference(tables), ['test/security/scope-matrix.json', renderScopeMatrix(tables)]]),
+    new Map([
+      ...renderReference(tables),
+      ['docs/reference/commands.md', commandsPage],
+      ['test/security/scope-matrix.json', renderScopeMatrix(tables)],
+    ]),
   sep: (): Files => renderSep(),
   swift: (tables: ProtocolTables): Files => new Map([['packages/protocol/swift/GatewayModels.swift', renderSwift(tables)]]),
 };

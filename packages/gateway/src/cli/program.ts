@@ -157,7 +157,7 @@ function examplesText(examples: readonly string[]): string {
 }
 
 /** As it is typed. One that begins with another program stands there whole. */
-function exampleLine(example: string): string {
+export function exampleLine(example: string): string {
   const [first = ''] = example.split(' ', 1);
   const isOurs = first === '' || first.startsWith('-') || commands.some(({ path }) => path.split(' ')[0] === first);
   return isOurs ? `tenon ${example}` : example;

@@ -13,7 +13,7 @@ export const extNew = defineCommand({
     const { templates } = await import('create-tenon-extension');
     const lines = Object.entries(templates).map(([name, { summary }]) => `${name} (${summary})`);
     return {
-      template: choice(Object.keys(templates), `What it begins as: ${lines.join(', ')}`),
+      template: { ...choice(Object.keys(templates), `What it begins as: ${lines.join(', ')}`), value: '<template>' },
       in: text('<folder>', 'Make it in this folder; without it, here'),
     };
   },
