@@ -243,11 +243,13 @@ test('without the right there is no exec/run', async () => {
   assert.deepEqual([error?.code, error?.message], [-32004, "capability 'exec' is disabled"]);
 });
 
-test('where nobody is there to answer, silence is a no', async () => {
+test('where nobody is there to answer, silence is a no; that time is not the time of the extension', async () => {
   verifies('sep:exec');
   const home = temporaryHome();
   putExtension(home, 'asker', { fixture: 'asker.mjs', capabilities: CAPABILITIES });
-  await using alone = await openConversation({ home, config: `${EXEC}approvals.expireMs = 1000\n` });
+  // Shorter than a question waits, and much longer than all else takes.
+  const timeout = '[[plugins.timeouts]]\nplugin = "asker"\nplace = "command"\ntimeoutMs = 900\n';
+  await using alone = await openConversation({ home, config: `${EXEC}approvals.expireMs = 1000\n${timeout}` });
   await alone.ask('plugins.enable', { id: 'asker' });
   await alone.ask('sessions.create', { key: 'agent:main:alone' });
   const { reply } = await alone.ask('commands.invoke', {

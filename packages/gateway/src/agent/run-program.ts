@@ -83,7 +83,7 @@ export function createPrograms(deps: TurnDeps): Programs {
   }
 
   /** The turn in which it is asked for, as long as the plugin waits; outside of one, the session alone. */
-  async function callerOf({ plugin, sessionKey, runId }: ProgramWish, signal: AbortSignal): Promise<Caller> {
+  async function callerOf({ plugin, sessionKey, runId, hold }: ProgramWish, signal: AbortSignal): Promise<Caller> {
     const turn = runId === undefined ? undefined : deps.live?.get(runId);
     if (turn) {
       const waits = AbortSignal.any([turn.control.waits, signal]);
@@ -104,7 +104,7 @@ export function createPrograms(deps: TurnDeps): Programs {
     const agent = deps.agents.get(agentIdOf(sessionKey));
     if (!agent) throw new GatewayError('NOT_FOUND', `There is no agent "${agentIdOf(sessionKey)}"`);
     return {
-      deps: withApprovals(deps, outsideOfTurns(plugin, deps)),
+      deps: withApprovals(deps, holding(hold, outsideOfTurns(plugin, deps))),
       control: controlOf(signal),
       voice: silent,
       principal: `plugin:${plugin}`,
@@ -176,6 +176,21 @@ function createTail(): { add(chunk: Buffer): void; told(): string } {
 /** What is looked up anew each time stays so. */
 function withApprovals(deps: TurnDeps, approvals: Approvals): TurnDeps {
   return Object.create(deps, { approvals: { value: approvals } }) as TurnDeps;
+}
+
+/** The time that a person takes is not the plugin's. */
+function holding(hold: ProgramWish['hold'], approvals: Approvals): Approvals {
+  return {
+    ...approvals,
+    async ask(question, signal) {
+      const release = hold?.();
+      try {
+        return await approvals.ask(question, signal);
+      } finally {
+        release?.();
+      }
+    },
+  };
 }
 
 /** A question for which nobody waits any more is taken back; while the gateway stops it stays, as those of turns do. */

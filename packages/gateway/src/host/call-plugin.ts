@@ -6,6 +6,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import type { CallTimeouts } from './call-timeouts.ts';
 import { createDeadlines } from './deadlines.ts';
+import { HeldDeadline } from './held-deadline.ts';
 import { shortText, stackOf } from './error-text.ts';
 import { placeIn } from './load-module.ts';
 import type { PluginActivity } from './plugin-activity.ts';
@@ -192,11 +193,13 @@ export function createPluginCaller({
         end(() => ({ ok: false, kind: 'aborted', message: 'the wait was aborted' }));
         call.abort(signal?.reason);
       };
-      const deadline = deadlines.begin(call.timeoutMs, () => {
+      const expire = () => {
         const message = `no answer within ${call.timeoutMs} ms`;
         end(() => fail(call, 'timed-out', message));
         call.abort(new DOMException(message, 'TimeoutError'));
-      });
+      };
+      const deadline = new HeldDeadline(call.timeoutMs, expire, deadlines, clock);
+      call.deadline = deadline;
       signal?.addEventListener('abort', stop, { once: true });
       Promise.resolve(pending).then(
         (raw) => end(() => finish(call, raw, accept)),
@@ -265,7 +268,17 @@ function labelsOf(where: PluginPlace): Readonly<Record<string, string>> {
   return known;
 }
 
+/** Calls by the signal that tells their code to stop, for those that have looked at it. */
+const bySignal = new WeakMap<AbortSignal, Call>();
+
+/** The time of the call whose code was given this signal stands still until what it gives is called. */
+export function holdCall(signal: AbortSignal): () => void {
+  return bySignal.get(signal)?.deadline?.hold() ?? (() => {});
+}
+
 class Call implements PluginCall {
+  /** While it is waited for. */
+  deadline: HeldDeadline | undefined;
   readonly plugin: string;
   readonly place: string;
   readonly timeoutMs: number;
@@ -287,6 +300,7 @@ class Call implements PluginCall {
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
+      bySignal.set(this.#controller.signal, this);
       if (this.#aborted) this.#controller.abort(this.#aborted.reason);
     }
     return this.#controller.signal;

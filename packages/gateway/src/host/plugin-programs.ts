@@ -9,6 +9,8 @@ export interface ProgramWish {
   readonly id?: string | undefined;
   /** The call of a tool about which the plugin is asked. */
   readonly about?: string | undefined;
+  /** While a person is asked, whoever waits for the plugin has time; what it gives ends that. */
+  readonly hold?: (() => () => void) | undefined;
   /** The program and its words; never a shell. */
   readonly argv: readonly string[];
   /** Without it, the workspace. */

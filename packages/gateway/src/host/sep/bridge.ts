@@ -93,6 +93,8 @@ export interface BridgeDeps {
   readonly people: People | undefined;
   /** Runs programs as the agent does; without it, nobody does. */
   readonly runProgram: RunProgram | undefined;
+  /** The time of what was begun with this signal stands still until what it gives is called. */
+  readonly hold: (signal: AbortSignal) => () => void;
   /** What it said was not taken. */
   readonly dropped: ProviderDeps['dropped'];
   /** It wants something kept in its log. */
@@ -112,7 +114,7 @@ type LogLevel = ExtensionLogLine['level'];
 export function createBridge(deps: BridgeDeps): Bridge {
   const { name: extension, manifest, log, request, event: tell, registered, holds, publish, people, dropped, said } = deps;
   const updates = new Map<string, (text: string) => void>();
-  const dispatches = createDispatches(deps.generation);
+  const dispatches = createDispatches(deps.generation, deps.hold);
   const providers = createProviders({ dispatches, request, dropped });
   const saidIn = new Map<string, DispatchContext>();
   let loaded: RuntimeApi | undefined;

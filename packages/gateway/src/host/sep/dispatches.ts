@@ -25,6 +25,8 @@ export interface Dispatch extends DispatchPlace {
   readonly generation: number | undefined;
   /** Aborts when the dispatch is over, however it ends: what is done for it ends with it. */
   readonly signal: AbortSignal;
+  /** Its time stands still until what it gives is called: somebody else is waited for. */
+  hold(): () => void;
   /** Does it as the handler would that has dispatched it: what it writes is the handler's own. */
   within<Result>(work: () => Result): Result;
 }
@@ -53,8 +55,11 @@ export interface Dispatches {
 
 const MAX_TOLD = 256;
 
-/** `generation`: of the process that is asked now. */
-export function createDispatches(generation: () => number | undefined = () => undefined): Dispatches {
+/** `generation`: of the process that is asked now. `hold`: of what was begun with this signal. */
+export function createDispatches(
+  generation: () => number | undefined = () => undefined,
+  hold: (signal: AbortSignal) => () => void = () => () => {},
+): Dispatches {
   const underWay = new Map<string, Dispatch>();
   const told = new Map<string, Dispatch>();
   const never = new AbortController().signal;
@@ -75,6 +80,7 @@ export function createDispatches(generation: () => number | undefined = () => un
         tier,
         generation: generation(),
         signal: AbortSignal.any([signal, over.signal]),
+        hold: () => hold(signal),
         within: AsyncLocalStorage.snapshot(),
       });
       try {
@@ -87,7 +93,14 @@ export function createDispatches(generation: () => number | undefined = () => un
     told(place) {
       const token = randomId();
       last = place.sessionKey ?? last;
-      told.set(token, { ...placed(place), tier: 'event', generation: generation(), signal: never, within: (work) => work() });
+      told.set(token, {
+        ...placed(place),
+        tier: 'event',
+        generation: generation(),
+        signal: never,
+        hold: () => () => {},
+        within: (work) => work(),
+      });
       if (told.size > MAX_TOLD) told.delete(told.keys().next().value as string);
       return { token, tier: 'event' };
     },

@@ -21,6 +21,7 @@ import type { Metrics } from '../../kernel/metrics.ts';
 import type { Store } from '../../store/store.ts';
 import type { ActiveTools } from '../active-tools.ts';
 import type { Discovered, Found, NotFit } from '../discover.ts';
+import { holdCall } from '../call-plugin.ts';
 import { createBridge, type Introduced } from './bridge.ts';
 import { installedFolder, readExtensionLock } from './extension-lock.ts';
 import type { Accepted, ExtensionRun } from './extension-run.ts';
@@ -231,6 +232,12 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     publish: (topic, payload) => deps.publish(name, topic, payload),
     people: deps.people,
     runProgram: deps.runProgram,
+    hold(signal) {
+      const releases = [holdCall(signal), supervisor.current?.peer.hold(signal)];
+      return () => {
+        for (const release of releases) release?.();
+      };
+    },
     dropped: (kind) => metrics.count('tenon_extension_faults_total', { plugin: name, kind }),
     said: (level, message) => ring.add('log', level, message),
     registered(generation, more) {

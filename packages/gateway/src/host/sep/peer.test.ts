@@ -279,6 +279,22 @@ test('a request that was not written yet is taken back when it is aborted: the o
   assert.deepEqual(written, []);
 });
 
+test('the time of a request stands still while it is held by its signal; that of others goes on', async () => {
+  const { peer, clock } = world();
+  const { signal } = new AbortController();
+  const held = peer.request('tool/execute', {}, { timeoutMs: 5_000, signal });
+  const other = peer.request('hook', {}, { timeoutMs: 5_000, signal: new AbortController().signal });
+  const release = peer.hold(signal);
+  clock.advance(5_000);
+  await assert.rejects(other, rpc(-32603, /no answer to hook/));
+  release();
+  clock.advance(4_999);
+  await settled();
+  assert.equal(peer.inFlight, 1);
+  clock.advance(1);
+  await assert.rejects(held, rpc(-32603, /no answer to tool.execute/));
+});
+
 test('a request without a reply ends at its deadline', async () => {
   const { peer, clock, written } = world();
   const call = peer.request('hook', {}, { timeoutMs: 5_000 });

@@ -5,8 +5,9 @@ import type { Readable, Writable } from 'node:stream';
 import { parseJson } from '@tenon/protocol';
 import { errors, limits as wireLimits, texts } from '@tenon/protocol/sep/wire';
 import type { Clock } from '../../kernel/clock.ts';
-import { createDeadlines, type Wait } from '../deadlines.ts';
+import { createDeadlines } from '../deadlines.ts';
 import { shortText } from '../error-text.ts';
+import { HeldDeadline } from '../held-deadline.ts';
 import { type Lines, readLines } from './lines.ts';
 import { createOutbox, type Outbox, type OutboxLimits, type Waiting } from './outbox.ts';
 import { NotAnswered, readRpcError, RpcError } from './rpc-error.ts';
@@ -116,6 +117,8 @@ export interface Peer {
   readonly eventsShed: number;
   /** When the last line came, on the monotonic clock. */
   readonly heardAt: number;
+  /** The time of the requests that this signal would end stands still until what it gives is called. */
+  hold(signal: AbortSignal): () => void;
   /** Resolves when no request of ours is under way any more, or after this time. */
   drained(timeoutMs: number): Promise<void>;
   /** Requests under way fail with this reason. */
@@ -131,7 +134,7 @@ interface Pending {
   readonly signal: AbortSignal | undefined;
   readonly over: (() => void) | undefined;
   abort: (() => void) | undefined;
-  deadline: Wait | undefined;
+  deadline: HeldDeadline | undefined;
 }
 
 interface Asked {
@@ -362,9 +365,8 @@ export function createPeer(options: PeerOptions): Peer {
     const line = outbox.put(text)!;
     return new Promise((resolve, reject) => {
       const entry: Pending = { id, method, line, resolve, reject, signal, over, abort: undefined, deadline: undefined };
-      entry.deadline = deadlines.begin(timeoutMs, () =>
-        giveUp(entry, new NotAnswered('late', `no answer to ${method} within ${timeoutMs} ms`)),
-      );
+      const expire = () => giveUp(entry, new NotAnswered('late', `no answer to ${method} within ${timeoutMs} ms`));
+      entry.deadline = new HeldDeadline(timeoutMs, expire, deadlines, clock);
       if (signal) {
         entry.abort = () => giveUp(entry, new NotAnswered('cancelled', texts.cancelled));
         signal.addEventListener('abort', entry.abort, { once: true });
@@ -423,6 +425,12 @@ export function createPeer(options: PeerOptions): Peer {
       outbox.offer(text);
     },
     counts,
+    hold(signal) {
+      const releases = [...pending.values()].flatMap((each) => (each.signal === signal && each.deadline ? [each.deadline.hold()] : []));
+      return () => {
+        for (const release of releases) release();
+      };
+    },
     drained(timeoutMs) {
       if (pending.size === 0) return Promise.resolve();
       const { promise, resolve } = Promise.withResolvers<void>();

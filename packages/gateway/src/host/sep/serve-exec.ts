@@ -28,7 +28,7 @@ export function serveExec({ extension, runProgram }: ServeExecDeps): Served {
         throw new RpcError(errors.ContextViolation.code, 'exec/run needs the context of a dispatch that is about a session');
       const { sessionKey, runId, callId, toolCallId } = dispatch;
       const call = { id: idOf(dispatch), about: callId ?? toolCallId };
-      const wish = { plugin: extension, sessionKey, runId, ...call, argv: [command, ...args], cwd };
+      const wish = { plugin: extension, sessionKey, runId, ...call, hold: () => dispatch.hold(), argv: [command, ...args], cwd };
       const outcome = await runProgram(wish, AbortSignal.any([signal, dispatch.signal]));
       switch (outcome.kind) {
         case 'ran':
