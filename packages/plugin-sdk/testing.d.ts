@@ -556,6 +556,12 @@ type PluginDetails = {
     restartAt?: number;
     crashes: number;
     sandboxed: boolean;
+    sandbox?: string;
+    reach: {
+      net: boolean;
+      read: string[];
+      write: string[];
+    };
     follows?: string[];
     leftOut?: {
       kind: string;
