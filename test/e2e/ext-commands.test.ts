@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import type { PluginInfo } from '@tenon/protocol';
 import { runCli } from '../../packages/gateway/src/cli/program.ts';
@@ -32,20 +33,33 @@ function write(main?: string): void {
   chmodSync(join(folder, 'main.mjs'), 0o644);
 }
 
-async function tenon(...words: string[]): Promise<{ code: number; out: string; err: string }> {
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+function tenon(...words: string[]): Promise<Ended> {
+  return tenonUntil(undefined, ...words);
+}
+
+/** Interrupted when it has said that. */
+async function tenonUntil(enough: RegExp | undefined, ...words: string[]): Promise<Ended> {
   const said = { out: '', err: '' };
+  const interrupt = new AbortController();
   const into = (name: 'out' | 'err') => ({
     write(text: string) {
       said[name] += text;
+      if (enough?.test(said[name])) interrupt.abort('SIGINT');
     },
   });
   const code = await runCli(words, {
     stdout: into('out'),
     stderr: into('err'),
-    stdin: (async function* () {})(),
+    stdin: Readable.from([]),
     env: cleanEnv({ TENON_HOME: gateway.home }),
     now: Date.now,
-    interrupted: () => new AbortController().signal,
+    interrupted: () => interrupt.signal,
   });
   return { code, ...said };
 }
@@ -74,6 +88,13 @@ test('there are none at first, and one that was put there since is found by its 
   assert.match(refused.err, /tools\.register: Give the agent tools\.\n[\s\S]*agree to it with --yes/);
   const { code, out } = await tenon('ext', 'trust', 'notes', '--grant', 'tools.register', '--yes');
   assert.deepEqual([code, out], [0, 'loaded notes\n']);
+});
+
+test('tenon ext dev has what the gateway has granted, and names the command that grants the rest', async () => {
+  const { code, out } = await tenonUntil(/missing.*\n/, 'ext', 'dev', folder);
+  assert.equal(code, 0);
+  assert.match(out, /^missing commands hear: it is not granted; grant it with: tenon ext grant notes commands\.register$/m);
+  assert.match(out, /"tools":true,"commands":false/);
 });
 
 test('grants are given and taken back, and what was refused is shown', async () => {

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { ExtensionManifest, Registrations } from '@tenon/protocol/sep';
 import type { Lack } from '../../extension-folder.ts';
@@ -191,6 +190,8 @@ function createSayings(out: Output, visible: (text: string) => string) {
 
 /** Resolves when there are no more, or it was interrupted. Not one after another: a tool that asks something waits for the next line. */
 async function takeLines(input: Readable, signal: AbortSignal, take: (line: string) => Promise<void>): Promise<void> {
+  const { createInterface } = await import('node:readline');
+  if (signal.aborted) return;
   const lines = createInterface({ input, terminal: false });
   const stop = () => lines.close();
   signal.addEventListener('abort', stop, { once: true });
