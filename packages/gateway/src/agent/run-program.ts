@@ -7,6 +7,7 @@ import { randomId } from '../kernel/ids.ts';
 import type { OutputName } from '../kernel/processes.ts';
 import { agentIdOf } from './agents.ts';
 import type { Approvals } from './approvals.ts';
+import { faultOf } from './judge-call.ts';
 import { textOf } from './prompt.ts';
 import { admitCall, runPrepared } from './tool-call.ts';
 import { MAX_SHOWN_BYTES, tailOf } from './tools/spool.ts';
@@ -48,11 +49,15 @@ export function createPrograms(deps: TurnDeps): Programs {
     if (!tool || !(caller.agent.tools?.includes(TOOL) ?? true))
       return noted(wish, refused('policy', `The agent "${caller.agent.id}" has no tool that runs programs`));
     const args: JsonObject = { argv: [...wish.argv], ...(wish.cwd === undefined ? {} : { cwd: wish.cwd }) };
+    const fault = faultOf(tool, args);
+    if (fault) return noted(wish, { kind: 'invalid', message: fault });
     try {
       return await runAs(caller, tool, callId, args, wish, signal);
     } catch (error) {
-      if (error instanceof Parked) return { kind: 'stopped' };
-      throw error;
+      if (!(error instanceof Parked)) throw error;
+      // The gateway stops. The call in which it was asked for must not end with a refusal: it is left as it is, and made again later.
+      await abortOf(caller.control.work);
+      return { kind: 'stopped' };
     }
   }
 
@@ -221,6 +226,13 @@ function outsideOfTurns(plugin: string, { approvals, store, clock }: TurnDeps): 
       return approval;
     },
   };
+}
+
+function abortOf(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }
 
 function controlOf(signal: AbortSignal): TurnControl {
