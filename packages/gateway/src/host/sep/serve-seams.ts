@@ -58,6 +58,11 @@ function enqueued(outcome: Enqueued): { id: string; session_key: string } {
   throw refusal(NOT_ENQUEUED[word] ?? 'unavailable', message || outcome.reason, id === '' ? {} : { id });
 }
 
+/** The time that the operator takes is not that of a tool or a command. A hook or a button has no more time than it has. */
+function waitsForPerson({ dispatch }: ServedCall): boolean {
+  return dispatch?.callId !== undefined || dispatch?.asked === true;
+}
+
 export const seamsServed = {
   async 'state/get'(params, call) {
     const sessionKey = sessionOf(params, call);
@@ -112,8 +117,13 @@ export const seamsServed = {
   },
   async 'approval/request'(params, call) {
     const question = given('session.workflow.requestApproval', params, call);
-    const { decision, by } = done(await call.api().session.workflow.requestApproval(question));
-    return { decision, by };
+    const release = waitsForPerson(call) ? call.dispatch?.hold() : undefined;
+    try {
+      const { decision, by } = done(await call.api().session.workflow.requestApproval(question));
+      return { decision, by };
+    } finally {
+      release?.();
+    }
   },
   async 'action_required/notify'(params, call) {
     const { id } = done(
