@@ -9,6 +9,7 @@ import { engines, keepAll, onBothEngines, openWorld } from '../support/stores.ts
 import { attachmentScript } from '../support/stores-attachments.ts';
 import { jobScript } from '../support/stores-jobs.ts';
 import { pluginScript } from '../support/stores-plugins.ts';
+import { questionScript } from '../support/stores-questions.ts';
 import { settled, type Step, turnScript } from '../support/stores-turns.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -134,7 +135,7 @@ const script: readonly Step[] = [
 
 test('every operation answers, refuses and emits the same on both engines', async () => {
   verifies('foundation:two-engines', 'foundation:sessions', 'foundation:tokens', 'foundation:devices', 'foundation:audit');
-  for (const steps of [script, turnScript, pluginScript, jobScript, attachmentScript]) {
+  for (const steps of [script, turnScript, pluginScript, jobScript, attachmentScript, questionScript]) {
     const played: unknown[][] = [];
     for (const engine of engines) {
       await using world = await openWorld(engine);
@@ -146,7 +147,9 @@ test('every operation answers, refuses and emits the same on both engines', asyn
 });
 
 test('the scripts have every operation of the table', () => {
-  const names = new Set([...script, ...turnScript, ...pluginScript, ...jobScript, ...attachmentScript].map(([, name]) => name));
+  const names = new Set(
+    [...script, ...turnScript, ...pluginScript, ...jobScript, ...attachmentScript, ...questionScript].map(([, name]) => name),
+  );
   assert.deepEqual(
     [...Object.keys(writes), ...Object.keys(reads)].filter((name) => !names.has(name as WriteName)),
     [],
