@@ -201,6 +201,8 @@ test('every late call with bad input, and of a load that has ended, gives a valu
   }
   assert.equal(api.runContext.setRunContext({ runId: 'r', namespace: 'n', value: 1 }), false);
   assert.equal(await api.session.state.get(SESSION, 'box'), undefined);
+  const read = await api.session.state.read(SESSION, 'box');
+  assert.equal(!read.ok && read.reason, 'not-loaded');
 });
 
 test('the context of a run ends with the run', async () => {

@@ -15,6 +15,7 @@ test('state is read, written, removed and listed, with a revision that only grow
   await host.enable('one', { by });
   const { state } = lastApi(world).session;
   assert.equal(await state.get(SESSION, 'box'), undefined);
+  assert.deepEqual(await state.read(SESSION, 'box'), { ok: true, value: null, revision: 0 });
   assert.deepEqual(await state.patch(SESSION, 'box', { n: 1 }, { ifRevision: 0 }), { ok: true, revision: 1 });
   assert.deepEqual(await state.get(SESSION, 'box'), { value: { n: 1 }, revision: 1 });
   const stale = await state.patch(SESSION, 'box', { n: 9 }, { ifRevision: 0 });
@@ -39,6 +40,11 @@ test('state is read, written, removed and listed, with a revision that only grow
   assert.deepEqual((await state.get(SESSION, 'box'))?.value, { n: 51, nested: 'conflict' });
   assert.deepEqual(await state.update(SESSION, 'box', () => null), { ok: true, revision: 53 });
   assert.equal(await state.get(SESSION, 'box'), undefined);
+  // What was removed has a revision, by which it can be begun anew.
+  assert.deepEqual(await state.read(SESSION, 'box'), { ok: true, value: null, revision: 53 });
+  assert.deepEqual(await state.patch(SESSION, 'box', 'anew', { ifRevision: 53 }), { ok: true, revision: 54 });
+  const nowhere = await state.read(SESSION, 'never');
+  assert.equal(!nowhere.ok && nowhere.reason, 'invalid');
 });
 
 test('an update sees what another writer did meanwhile, and loses nothing', async () => {

@@ -58,6 +58,7 @@ describe('the reference in Python under a real gateway', { skip: !hasPython && '
       );
     }
     await talk.ask('sessions.create', { key: SESSION });
+    assert.deepEqual([(await typed('/js-echo hi')).reply, (await typed('/py-echo hi there')).reply], ['hi', 'hi there']);
   });
 
   test('an action that is pressed keeps state in the session, which others see as it says, and hear of', async () => {
