@@ -10,7 +10,9 @@ import { after, before, describe, test, type TestContext } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { cleanUp, removeFolder } from '../support/clean-up.ts';
 import { verifies } from '../support/verifies.ts';
+import { writeDesk } from '../support/extensions.ts';
 import { cleanEnv, startGatewayProcess, temporaryHome, tenonBin, type GatewayProcess } from '../support/gateway.ts';
+import { connectRaw } from '../support/raw-client.ts';
 
 interface Ended {
   readonly code: number | null;
@@ -475,6 +477,49 @@ describe('conversations in the terminal', () => {
       await chat.until(/Session: [\s\S]*Agent: /);
       chat.write('/quit\r');
       assert.equal((await chat.exit).code, 0);
+    });
+
+    test('a question of an extension is answered in one terminal and folds in the other; what was being typed comes back', {
+      skip: !hasScript,
+    }, async (t) => {
+      verifies('sep:ui', 'sep:commands');
+      writeDesk(home, { capabilities: 'ui = true' });
+      await using admin = await connectRaw(gateway.socketUrl, gateway.token);
+      assert.equal((await admin.request('plugins.reload', {})).ok, true);
+      assert.equal((await admin.request('plugins.enable', { id: 'desk' })).payload?.plugin.state, 'loaded');
+      const [one, two] = [terminal(t, ['chat', '--session', 'asked']), terminal(t, ['chat', '--session', 'asked', '--plain'])];
+      await Promise.all([one.until(/› $/), two.until(/> $/)]);
+      one.write('half a thou');
+      await one.until(/half a thou/);
+      const steps = [
+        ['ui.setStatus', 'at work'],
+        ['ui.select', 'Which one?', ['red', 'blue']],
+        ['ui.confirm', 'Sure?'],
+        ['ui.input', 'Name?'],
+      ];
+      two.write(`/desk:desk ${JSON.stringify(steps)}\r`);
+      await Promise.all([one.until(/\? desk asks: Which one\?[\s\S]*1 {2}red[\s\S]*2 {2}blue[\s\S]*answer › $/), two.until(/answer > $/)]);
+      one.since();
+      two.since();
+      one.write('2\r');
+      await Promise.all([
+        one.until(/\? desk asks: Sure\?/),
+        two.until(/\(answered elsewhere\)[\s\S]*\? desk asks: Sure\?[\s\S]*answer > $/),
+      ]);
+      two.write('perhaps\r');
+      await two.until(/Answer with: yes or no/);
+      two.since();
+      two.write('y\r');
+      await two.until(/\? desk asks: Name\?[\s\S]*answer > $/);
+      two.write('Ada\r');
+      // The command was waiting for these answers, and says what came of them.
+      await two.until(/\[null,"blue",true,"Ada"\]/);
+      await one.until(/desk: at work[\s\S]*› half a thou$/);
+      one.write('\u0003');
+      await one.until(/Ctrl-C again, or Ctrl-D, leaves/);
+      one.write('\u0003');
+      two.write('/quit\r');
+      assert.deepEqual([(await one.exit).code, (await two.exit).code], [0, 0]);
     });
 
     test('colours are for those who want them', { skip: !hasScript }, async (t) => {

@@ -29,9 +29,9 @@ export interface CommandContext<Args = unknown, Options = unknown> {
   home(): Promise<string>;
   target(): Promise<Target>;
   /** A connected client; closed when the command ends. */
-  connect(more?: Pick<ClientOptions, 'events' | 'resume' | 'reconnect'>): Promise<Client>;
+  connect(more?: Pick<ClientOptions, 'events' | 'resume' | 'reconnect' | 'capabilities'>): Promise<Client>;
   /** A client that is not connected yet, for a command that listens from the first frame on. */
-  client(more?: Pick<ClientOptions, 'events' | 'resume' | 'reconnect'>): Promise<Client>;
+  client(more?: Pick<ClientOptions, 'events' | 'resume' | 'reconnect' | 'capabilities'>): Promise<Client>;
   /**
    * Params that the method takes, or a usage error that names the flag. `undefined` counts as left out; `labels` says
    * where a param came from if not from the flag of its name.

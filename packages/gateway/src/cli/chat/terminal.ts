@@ -8,6 +8,7 @@ import type { Output } from '../output.ts';
 import type { Conversation } from './conversation.ts';
 import { changeFiles } from './chat-files.ts';
 import type { Show } from './follow.ts';
+import type { People, PeopleOptions } from './people.ts';
 import { createFormAsker, type FormAsker } from './plugin-form.ts';
 import { closedText, panelText, press, readPress } from './plugin-press.ts';
 import type { Control, PluginsShown } from './plugin-view.ts';
@@ -33,6 +34,8 @@ export interface TerminalOptions {
   readonly files: readonly string[];
   /** Joins the session once there is something to show it on. */
   readonly join: (show: Show, onPlugins: (shown: PluginsShown) => void) => Promise<Conversation>;
+  /** What extensions ask and show. */
+  readonly people: (options: Omit<PeopleOptions, 'client' | 'newId'>) => People;
   /** Ctrl-C where the terminal makes a signal of it; asked for anew each time. SIGTERM and SIGHUP leave. */
   readonly interrupted: () => AbortSignal;
   /** Rejects when the connection is gone for good. */
@@ -50,6 +53,8 @@ export interface TerminalEnd {
 const AGAIN_MS = 2_000;
 const REFRESH_MS = 1_000;
 const MOST_TYPED = 500;
+/** The title of the window; an empty one leaves it to the terminal. */
+const titleText = (title: string) => `\u001b]2;${title}\u0007`;
 const PASTE = { on: '\u001b[?2004h', off: '\u001b[?2004l' };
 
 export async function chatOnTerminal(options: TerminalOptions): Promise<TerminalEnd> {
@@ -85,6 +90,17 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
   let unsent: string | undefined;
   /** The cards as they were shown last. */
   let shownCards = new Map<string, string>();
+  let shownTitle: string | undefined;
+  const people = options.people({
+    sessionKey: () => conversation?.sessionKey,
+    card: (text) => view.card(text),
+    lines: (lines) => view.lines(lines),
+    note: (text) => view.note(text),
+    problem: (text) => view.problem(text),
+    style,
+    now,
+    onChange: () => peopleChanged(),
+  });
 
   // What can follow is shown with the first Tab, above the line; readline would draw it over the footer.
   function complete(line: string, done: (error: null, found: [string[], string]) => void): void {
@@ -110,14 +126,23 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
 
   function changed(): void {
     if (isOver) return;
-    if (view.question) stash.take();
+    if (view.question || people.question) stash.take();
     else stash.giveBack();
     showPrompt();
   }
 
+  function peopleChanged(): void {
+    showStatus();
+    if (isLive && people.title !== shownTitle) {
+      shownTitle = people.title;
+      stdout.write(titleText(shownTitle ?? ''));
+    }
+    changed();
+  }
+
   function showPrompt(): void {
     if (isOver) return;
-    const asks = view.question !== undefined || form !== undefined || unsent !== undefined;
+    const asks = view.question !== undefined || people.question !== undefined || form !== undefined || unsent !== undefined;
     const now_ = asks ? `answer ${sign}` : joiner.isOpen ? '… ' : sign;
     if (live) return live.prompt(asks ? style('yellow', now_) : now_);
     if (view.isBusy && !asks) return;
@@ -136,6 +161,7 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
         return showPrompt();
       }
     }
+    if (!question && !isPasting && !joiner.isOpen && people.take(line)) return showPrompt();
     const text = joiner.add(line, isPasting);
     view.draft(isLive ? joiner.lines : []);
     if (text === undefined) return showPrompt();
@@ -158,10 +184,12 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
     if (input.kind === 'wrong') return view.problem(input.reason);
     if (!conversation) return;
     if (input.kind === 'press') return pressed(input.rest);
-    if (input.kind === 'panel') return view.card(panelText(conversation.plugins));
+    if (input.kind === 'panel') return view.card([panelText(conversation.plugins), people.panel()].filter(Boolean).join('\n'));
     if (input.kind === 'attach' || input.kind === 'detach') return view.note(await changeFiles(conversation, input.kind, input.rest));
     if (input.kind === 'command') {
+      const before = conversation.sessionKey;
       view.note(await conversation.command(input.text));
+      if (conversation.sessionKey !== before) await people.open();
       if (input.text.startsWith('/help')) view.note(HELP);
       return;
     }
@@ -182,7 +210,12 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
     const now_ = new Map(shown.cards.filter((card) => card.isInChat).map((card) => [card.name, card.lines.join('\n')]));
     for (const [name, text] of now_) if (shownCards.get(name) !== text) view.card(text);
     shownCards = now_;
-    view.plugins(shown.status, shown.closed && closedText(shown.closed));
+    showStatus();
+  }
+
+  function showStatus(): void {
+    const { status = [], closed } = conversation?.plugins ?? {};
+    view.plugins([...status, ...people.status], closed && closedText(closed));
   }
 
   async function pressed(rest: string): Promise<void> {
@@ -233,6 +266,7 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
       conversation.abort().catch((error: Error) => view.problem(`It could not be stopped: ${error.message}`));
       return;
     }
+    if (people.dismiss()) return;
     joiner.take();
     view.draft([]);
     if (form || unsent !== undefined) {
@@ -265,6 +299,7 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
     conversation = await Promise.race([options.join(view, showPlugins), options.lost]);
     known = await Promise.race([conversation.commands(), options.lost]);
     await Promise.race([conversation.open(options.messages), options.lost]);
+    await Promise.race([people.open(), options.lost]);
     for (const file of options.files) view.note(await Promise.race([conversation.attach(file), options.lost]));
     showPrompt();
     const code = await Promise.race([left.promise, options.lost]);
@@ -275,13 +310,14 @@ export async function chatOnTerminal(options: TerminalOptions): Promise<Terminal
     listening.abort();
     live?.close();
     editor.close();
+    if (isLive && shownTitle !== undefined) stdout.write(titleText(''));
     if (isLive) stdout.write(PASTE.off);
   }
 }
 
 const HELP =
   'In this terminal: !command runs a program, a backslash at the end of a line goes on with the next one, Tab completes\n' +
-  'commands, /attach <file> sends a file with the next message, /panel shows what plugins show and /press <number> presses it,\n' +
+  'commands, /attach <file> sends a file with the next message, /panel shows what plugins and extensions show and /press <number> presses it,\n' +
   'Ctrl-C stops the turn, Ctrl-C twice or Ctrl-D or /quit leaves.';
 
 function listenForSignals(ask: () => AbortSignal, until: AbortSignal, onInterrupt: () => void, onLeave: () => void): void {

@@ -35,6 +35,8 @@ export interface View extends Show {
   answered(id: string): void;
   /** What a plugin shows, with what can be pressed. */
   card(text: string): void;
+  /** As they are: whoever gives them has made them safe to print. */
+  lines(lines: readonly string[]): void;
   /** What plugins say beside the composer, and who closes it. */
   plugins(status: readonly string[], closed: string | undefined): void;
   /** The question that is to be answered now. */
@@ -134,6 +136,9 @@ export function createView({ screen, style, verbose, now, canAnswer, sign, onCha
     },
     card(text) {
       for (const line of safeLines(text)) screen.line(line);
+    },
+    lines(lines) {
+      for (const line of lines) screen.line(line);
     },
     plugins(status, closed) {
       const isNew = closed !== undefined && closed !== beside.closed;

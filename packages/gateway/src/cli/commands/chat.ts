@@ -36,7 +36,14 @@ export const chat = defineCommand({
     await context.check('chat.send', { sessionKey: key }, { sessionKey: '--session' });
 
     const { createConversation, followedEvents } = await import('../chat/conversation.ts');
-    const client = await context.client({ events: [...followedEvents], reconnect: { minMs: 250, maxMs: 5_000 } });
+    // Who reads a script answers nothing, and nobody waits for it.
+    const isTerminal = io.stdin.isTTY === true && io.stdout.isTTY === true;
+    const { createPeople, peopleEvents } = await import('../chat/people.ts');
+    const client = await context.client({
+      events: [...followedEvents, ...(isTerminal ? peopleEvents : [])],
+      capabilities: isTerminal ? ['ui'] : [],
+      reconnect: { minMs: 250, maxMs: 5_000 },
+    });
     const lost = closing(client);
     await client.connect();
     const join_ = async (show: Show, onPlugins?: (shown: PluginsShown) => void) => {
@@ -52,7 +59,7 @@ export const chat = defineCommand({
       });
     };
 
-    if (io.stdin.isTTY !== true || io.stdout.isTTY !== true) {
+    if (!isTerminal) {
       const [{ chatThroughPipe, hearingEnds }, { createPlainScreen }, { createScriptShow }] = await Promise.all([
         import('../chat/piped.ts'),
         import('../chat/screen.ts'),
@@ -87,6 +94,7 @@ export const chat = defineCommand({
       messages: SHOWN_MESSAGES,
       files,
       join: join_,
+      people: (more) => createPeople({ client, newId: () => crypto.randomUUID(), ...more }),
       interrupted: () => io.interrupted(),
       lost,
     });
