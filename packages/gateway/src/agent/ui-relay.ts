@@ -16,7 +16,6 @@ import { texts } from '@tenon/protocol/sep/wire';
 import type { Asker, People } from '../host/sep/people.ts';
 import type { ChannelQuestions } from '../host/send-question.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { faultpoint } from '../kernel/fault.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Metrics } from '../kernel/metrics.ts';
@@ -127,7 +126,6 @@ export function createUiRelay(deps: UiRelayDeps): UiRelay {
       ...(via === undefined ? {} : { via }),
       ...(isYes ? { confirmedBy: AUTO_CONFIRM } : {}),
     });
-    faultpoint('ui.asked');
     if (isYes) {
       count(kind, 'auto-confirmed');
       return { confirmed: true };

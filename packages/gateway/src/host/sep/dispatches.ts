@@ -51,6 +51,8 @@ export interface Dispatches {
   asked(): string | 'several' | undefined;
   /** The session that it is asked about now, and where there is none the last one that it was asked or told about. */
   where(): string | 'several' | undefined;
+  /** What it is asked about this session now. */
+  underWayIn(sessionKey: string): readonly Dispatch[];
 }
 
 const MAX_TOLD = 256;
@@ -107,6 +109,7 @@ export function createDispatches(
     find: (token) => underWay.get(token) ?? told.get(token),
     asked,
     where: () => asked() ?? last,
+    underWayIn: (sessionKey) => [...underWay.values()].filter((each) => each.sessionKey === sessionKey),
   };
 }
 

@@ -2,19 +2,33 @@
 // asks the people of that session. SEP has no such field, so without one it is the only session that the extension is asked
 // about at the moment, or else the last one; where several are possible nobody is asked, because it could be the wrong people.
 import { GatewayError } from '@tenon/protocol';
-import { errors, texts } from '@tenon/protocol/sep/wire';
-import type { Dispatches } from './dispatches.ts';
+import { errors, interactiveUiKinds, texts } from '@tenon/protocol/sep/wire';
+import type { Dispatch, Dispatches } from './dispatches.ts';
 import type { People } from './people.ts';
 import { RpcError } from './rpc-error.ts';
 import type { Served } from './serve.ts';
 
 export interface ServeUiDeps {
   readonly extension: string;
-  readonly dispatches: Pick<Dispatches, 'where'>;
+  readonly dispatches: Pick<Dispatches, 'where' | 'underWayIn'>;
   readonly people: People | undefined;
 }
 
+/** Questions of one dispatch for which its time stands still: who asks for ever does not wait for ever. */
+const HELD = 10;
+
 export function serveUi({ extension, dispatches, people }: ServeUiDeps): Pick<Served, 'ui/request'> {
+  const asked = new WeakMap<Dispatch, number>();
+
+  /** The time that people take is not that of the extension. */
+  function hold(those: readonly Dispatch[]): (() => void)[] {
+    return those.flatMap((each) => {
+      const count = (asked.get(each) ?? 0) + 1;
+      asked.set(each, count);
+      return count > HELD ? [] : [each.hold()];
+    });
+  }
+
   return {
     async 'ui/request'(request, { dispatch, signal, generation }) {
       if (!people) throw new RpcError(errors.NoUI.code, texts.noUi(request.kind));
@@ -25,10 +39,13 @@ export function serveUi({ extension, dispatches, people }: ServeUiDeps): Pick<Se
       if (sessionKey === undefined) return { cancelled: true };
       // What was begun for a call ends with it.
       const ended = dispatch?.tier === 'command' ? AbortSignal.any([signal, dispatch.signal]) : signal;
+      const holds = interactiveUiKinds.includes(request.kind) ? hold(dispatch ? [dispatch] : dispatches.underWayIn(sessionKey)) : [];
       try {
         return await people.request({ sessionKey, extension, generation }, request, ended);
       } catch (error) {
         throw error instanceof GatewayError ? refusalOf(error) : error;
+      } finally {
+        for (const release of holds) release();
       }
     },
   };
