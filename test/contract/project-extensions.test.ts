@@ -75,7 +75,7 @@ test('G27: of a workspace that is not trusted nothing is used; in one that is, i
 });
 
 test('S51: links on the way, folders of others and names that are taken are listed, and nothing of them runs', async () => {
-  verifies('S51');
+  verifies('S51', 'S51:extensions');
   await using world = await openHostWorld();
   const inside = join(world.workspace, '.tenon/extensions');
   const canary = join(world.home, 'canary');

@@ -10,6 +10,7 @@ import { mountSmallDisk, surviveFullDisk } from '../support/chaos-disk.ts';
 import type { Door } from '../support/chaos-link.ts';
 import { watchSyncs } from '../support/chaos-strace.ts';
 import { faultPoints, isElsewhere, killAt } from '../support/fault-points.ts';
+import { dieOnce, swapRounds, writeStorm } from '../support/extension-storms.ts';
 import { temporaryHome } from '../support/gateway.ts';
 import { growthOf, runLeaks, runSoak } from '../support/leaks.ts';
 import { Ledger } from '../support/ledger.ts';
@@ -19,8 +20,10 @@ import { createRandom, type Random } from '../support/random.ts';
 import { cutWal, makeStoreWithWal } from '../support/stores-damage.ts';
 import type { Engine } from '../support/stores.ts';
 import { runPluginChaos } from '../support/plugin-chaos.ts';
+import { openHostWorld } from '../support/plugins.ts';
 import { runScheduleChaos } from '../support/schedule-chaos.ts';
 import { runTurnChaos } from '../support/turn-chaos.ts';
+import { withExtensions } from '../support/written-extension.ts';
 import { killTurnAt, LONGEST_STORY } from '../support/turn-kills.ts';
 
 interface Part {
@@ -69,6 +72,8 @@ const parts: readonly Part[] = [
   ...chosen.map(turns),
   ...chosen.map(plugins),
   ...chosen.map(schedules),
+  extensionDeaths(),
+  extensionSwaps(),
   leaks(),
   soak(),
   ...chosen.map(turnCommits),
@@ -85,6 +90,53 @@ try {
   process.exitCode = (await runParts()) === 0 ? 0 : 1;
 } finally {
   await postgres.remove();
+}
+
+function extensionDeaths(): Part {
+  return {
+    name: 'extension deaths',
+    promise: 'R09 S42 S43',
+    unit: 'deaths',
+    count: 500,
+    async run({ count, seed: own, isOver, step }) {
+      await using world = await openHostWorld();
+      writeStorm(world);
+      const host = await world.open(withExtensions);
+      for (const name of ['probe', 'other']) await host.enable(name, { by: 'chaos' });
+      const random = createRandom(own);
+      const deaths = new Map<string, number>();
+      for (let done = 0; done < count && !isOver(); done++) {
+        const name = await dieOnce(host, random);
+        deaths.set(name, (deaths.get(name) ?? 0) + 1);
+        step(done + 1);
+      }
+      return [...deaths].map(([name, times]) => `${name} ${times}`).join(', ');
+    },
+  };
+}
+
+function extensionSwaps(): Part {
+  return {
+    name: 'extension swaps',
+    promise: 'S50',
+    unit: 'copies',
+    count: 10_000,
+    async run({ count, isOver, step }) {
+      const home = temporaryHome();
+      try {
+        let [copied, refused] = [0, 0];
+        for (let done = 0; done < count && !isOver(); done += 100) {
+          const made = await swapRounds(home, 100, isOver);
+          copied += made.copied;
+          refused += made.refused;
+          step(done + 100);
+        }
+        return `${copied} copied, ${refused} refused`;
+      } finally {
+        rmSync(home, { recursive: true, force: true, maxRetries: 10 });
+      }
+    },
+  };
 }
 
 async function runParts(): Promise<number> {

@@ -237,6 +237,13 @@ const migrations: readonly Migration[] = [
       `alter table plugin_consents add column requested text`,
     ],
   },
+  {
+    name: 'crashes of extensions',
+    statements: [
+      // What a gateway that starts must know of those that crash, as JSON.
+      `alter table plugin_settings add column crashes text`,
+    ],
+  },
 ];
 
 export const schemaVersion = migrations.length;

@@ -11,6 +11,8 @@ import type { JsonObject } from '@tenon/protocol';
 export const PLUGIN_GRANTS = 512;
 export const PLUGIN_CONFIG_BYTES = 262_144;
 
+const CRASHES_BYTES = 16_384;
+
 /** Sessions from which one step of forgetting removes at most. */
 const SESSIONS_AT_ONCE = 500;
 
@@ -127,6 +129,33 @@ export function* setConfig(
 /** What it has while it is loaded; nobody has decided that, so it is in no log. */
 export function* keepNames({ pluginId, names }: { pluginId: string; names: readonly string[] }): Operation<void> {
   yield* change(sql`update plugin_settings set names = ${names.length === 0 ? null : JSON.stringify(names)} where plugin_id = ${pluginId}`);
+}
+
+export interface CrashMemory {
+  /** The latest last; by the clock on the wall. */
+  readonly crashes: readonly { readonly at: number; readonly reason: string }[];
+  /** How often it was started again since it was at work for long. */
+  readonly restarts: number;
+  /** It stays down, and why. */
+  readonly down?: { readonly state: 'quarantined' | 'failed'; readonly reason: string };
+}
+
+/** How an extension crashed lately; without it, nothing is to be remembered. That it stays down is in the log. */
+export function* keepCrashes(
+  { pluginId, memory, at }: { pluginId: string; memory?: CrashMemory; at: number },
+  dialect: Dialect,
+): Operation<void> {
+  const text = memory ? JSON.stringify(memory) : null;
+  if (text !== null && Buffer.byteLength(text) > CRASHES_BYTES)
+    refuse('TOO_LARGE', `Too much is remembered of the crashes of "${pluginId}"`);
+  yield* change(sql`update plugin_settings set crashes = ${text} where plugin_id = ${pluginId}`);
+  const down = memory?.down;
+  if (down) yield* appendAudit({ actor: 'gateway', action: 'extensions.down', target: pluginId, details: { ...down }, at }, dialect);
+}
+
+export function* crashesOf({ pluginId }: { pluginId: string }): Operation<{ memory?: CrashMemory }> {
+  const row = yield* one(sql`select crashes from plugin_settings where plugin_id = ${pluginId}`);
+  return typeof row?.crashes === 'string' ? { memory: JSON.parse(row.crashes) as CrashMemory } : {};
 }
 
 /** Without a reason, it may be loaded again. */

@@ -194,6 +194,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
   /** What is, or is to be, at work. */
   let source: Source | undefined;
   let mustRenew = false;
+  let isFirst = true;
   /** Whoever asked last was told that there is none. */
   let mustTell = false;
   let preparing = 0;
@@ -268,6 +269,10 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
       metrics.count('tenon_extension_faults_total', { plugin: name, kind: fault });
       log.debug({ plugin: name, fault, detail }, 'an extension said something that was not taken');
     },
+    remember(memory) {
+      const kept = deps.store.write('plugins.keepCrashes', { pluginId: name, ...(memory ? { memory } : {}), at: clock.now() });
+      kept.catch((error: unknown) => log.warn({ plugin: name, error }, 'what is known of the crashes of an extension was not kept'));
+    },
     changed(state, reason, generation) {
       const isFine = state === 'ready' || state === 'starting' || state === 'stopped';
       if (isFine) log.info({ plugin: name, state }, 'an extension has changed');
@@ -336,7 +341,10 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
   }
 
   async function renew(accepted: Accepted): Promise<void> {
+    // Who asks for a new one wants it tried again; a gateway that starts goes on where the one before ended.
+    const memory = mustRenew || !isFirst ? undefined : (await deps.store.read('plugins.crashes', { pluginId: name })).memory;
     mustRenew = false;
+    isFirst = false;
     const extension = found;
     const root = await deps.copyOf(extension.folder, accepted.hash);
     const { workspace = deps.workspace } = extension;
@@ -348,7 +356,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     const before = source;
     source = next;
     replaced = supervisor.current?.peer;
-    const failed = await supervisor.reload(next);
+    const failed = await supervisor.reload(next, memory);
     replaced = undefined;
     if (failed === undefined) deps.activeTools.forget(name);
     if (failed === undefined || !supervisor.current) return;

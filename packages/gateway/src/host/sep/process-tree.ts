@@ -68,6 +68,26 @@ function readText(file: string): string | undefined {
   }
 }
 
+/** Threads of the user that we are; none where there is no /proc. */
+export function tasksOfUser(): number {
+  const uid = process.getuid?.();
+  let tasks = 0;
+  for (const name of readNames('/proc')) {
+    const status = /^\d+$/.test(name) ? readText(`/proc/${name}/status`) : undefined;
+    if (status === undefined || Number(/^Uid:\s+(\d+)/m.exec(status)?.[1]) !== uid) continue;
+    tasks += Number(/^Threads:\s+(\d+)/m.exec(status)?.[1] ?? 1);
+  }
+  return tasks;
+}
+
+function readNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
 /** Processes whose environment has this in it, whoever they descend from. None where there is no /proc. */
 export async function findMarked(marker: string): Promise<number[]> {
   const names = await readdir('/proc').catch(() => []);

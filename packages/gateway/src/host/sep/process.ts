@@ -3,20 +3,28 @@
 import type { ChildProcess, spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
-import type { Clock } from '../../kernel/clock.ts';
+import type { Clock, Timer } from '../../kernel/clock.ts';
 import type { StderrRing } from './stderr-ring.ts';
-import { findMarked, readTree, type TreeUse } from './process-tree.ts';
+import { findMarked, readTree, tasksOfUser, type TreeUse } from './process-tree.ts';
 import { type OrphanGuard, RUN_VARIABLE } from './orphan-guard.ts';
 
 export interface ProcessLimits {
   readonly memoryBytes: number;
   readonly processes: number;
   readonly openFiles: number;
+  /** Of one file that it writes. */
+  readonly fileBytes: number;
   /** A whole processor without a break for so long. */
   readonly busyMs: number;
 }
 
-export const processLimits: ProcessLimits = { memoryBytes: 1_073_741_824, processes: 64, openFiles: 1_024, busyMs: 600_000 };
+export const processLimits: ProcessLimits = {
+  memoryBytes: 1_073_741_824,
+  processes: 64,
+  openFiles: 1_024,
+  fileBytes: 1_073_741_824,
+  busyMs: 600_000,
+};
 
 export interface ProcessEnd {
   readonly code: number | null;
@@ -56,6 +64,14 @@ export interface StartOptions {
 }
 
 const LOOK_MS = 500;
+/** While there are many of them: a storm grows faster than that. */
+const CLOSE_LOOK_MS = 50;
+const MANY = 8;
+/** Beyond what the user runs already: processes and their threads. */
+const SPARE_TASKS = 1_024;
+const FILE_BLOCK = 512;
+const KIB = 1_024;
+const RESERVED_BYTES = 2_147_483_648;
 /** How often the whole system is searched for processes that have left the group. */
 const SEARCH_LOOKS = 20;
 const SWEEPS = 20;
@@ -139,10 +155,7 @@ function notStarted(error: NodeJS.ErrnoException): ExtensionProcess {
 }
 
 function start({ spawn: run, command, cwd, env }: StartOptions, mark: string, limits: ProcessLimits): ChildProcess {
-  const words =
-    process.platform === 'win32'
-      ? [...command]
-      : ['/bin/sh', '-c', `ulimit -c 0; ulimit -n ${limits.openFiles} 2>/dev/null; exec "$@"`, 'extension', ...command];
+  const words = process.platform === 'win32' ? [...command] : ['/bin/sh', '-c', `${bounds(limits)}; exec "$@"`, 'extension', ...command];
   return run(words[0]!, words.slice(1), {
     cwd,
     env: { ...env, [RUN_VARIABLE]: mark },
@@ -151,8 +164,28 @@ function start({ spawn: run, command, cwd, env }: StartOptions, mark: string, li
   });
 }
 
+/**
+ * What the kernel holds by itself, between two looks of ours. What is reserved and never used counts as memory there. The number of
+ * processes is that of the user, and does not bind root: that is what we look at.
+ */
+function bounds({ openFiles, fileBytes, memoryBytes }: ProcessLimits): string {
+  const quietly = (text: string) => `${text} 2>/dev/null`;
+  const tasks = process.getuid?.() === 0 ? undefined : tasksOfUser() + SPARE_TASKS;
+  return [
+    'ulimit -c 0',
+    quietly(`ulimit -n ${openFiles}`),
+    quietly(`ulimit -f ${Math.ceil(fileBytes / FILE_BLOCK)}`),
+    quietly(`ulimit -d ${Math.ceil((memoryBytes + RESERVED_BYTES) / KIB)}`),
+    // Shells do not agree on its letter.
+    ...(tasks === undefined ? [] : [`${quietly(`ulimit -p ${tasks}`)} || ${quietly(`ulimit -u ${tasks}`)}`]),
+  ].join('; ');
+}
+
 function watchUse(pid: number, mark: string, clock: Clock, limits: ProcessLimits, end: (reason: string) => void) {
   let looks = 0;
+  let isMany = false;
+  let timer: Timer | undefined;
+  let isOver = false;
   let busySince: { readonly at: number; readonly cpuMs: number } | undefined;
 
   function look(): void {
@@ -164,6 +197,7 @@ function watchUse(pid: number, mark: string, clock: Clock, limits: ProcessLimits
     const isBusy = busySince !== undefined && use.cpuMs - busySince.cpuMs >= 0.9 * (now - busySince.at);
     if (!busySince || !isBusy) busySince = { at: now, cpuMs: use.cpuMs };
     else if (now - busySince.at > limits.busyMs) return end(`it has used a whole processor for ${limits.busyMs} ms`);
+    isMany = use.processes > MANY;
     if (++looks % SEARCH_LOOKS === 0) void search();
   }
 
@@ -172,7 +206,20 @@ function watchUse(pid: number, mark: string, clock: Clock, limits: ProcessLimits
     if (found.length > limits.processes) end(`it has more than ${limits.processes} processes`);
   }
 
-  return clock.every(LOOK_MS, look);
+  function later(): void {
+    timer = clock.after(isMany ? CLOSE_LOOK_MS : LOOK_MS, () => {
+      look();
+      if (!isOver) later();
+    });
+  }
+
+  later();
+  return {
+    cancel() {
+      isOver = true;
+      timer?.cancel();
+    },
+  };
 }
 
 /** Ends what has left the group. Who starts others faster than they are ended is chased a bounded number of times. */

@@ -4,6 +4,7 @@
 import type { ExtensionState } from '@tenon/protocol';
 import { limits, methods, restartDelaysMs, texts } from '@tenon/protocol/sep/wire';
 import type { Clock, Timer } from '../../kernel/clock.ts';
+import type { CrashMemory } from '../../store/plugins.ts';
 import { shortText } from '../error-text.ts';
 import { createPeer, type Params, type Peer, type PeerFault, type PeerHandler, type RequestOptions } from './peer.ts';
 import type { ExtensionProcess, ProcessEnd } from './process.ts';
@@ -36,6 +37,8 @@ export interface SupervisorOptions<Introduced, Source> {
   request(generation: number, method: string): PeerHandler | undefined;
   notification(generation: number, method: string): ((params: Params) => void) | undefined;
   noticed(generation: number, fault: PeerFault, detail: string): void;
+  /** What the next gateway must know of it; undefined where there is nothing any more. */
+  remember?(memory: CrashMemory | undefined): void;
   /** After every change of the state; `generation` where one has become the current one. */
   changed(state: ExtensionState, reason: string | undefined, generation?: Generation<Introduced>): void;
 }
@@ -50,9 +53,9 @@ export interface Supervisor<Introduced, Source> {
   /** Of those that count, the latest last. */
   readonly crashes: readonly Crash[];
   /** Resolves when it is ready or has failed the first time; never rejects. */
-  start(source: Source): Promise<void>;
-  /** The new one takes over when it is ready; undefined, or why it did not. */
-  reload(source: Source): Promise<string | undefined>;
+  start(source: Source, memory?: CrashMemory): Promise<void>;
+  /** The new one takes over when it is ready; undefined, or why it did not. `memory`: of a gateway before, where this is its first start. */
+  reload(source: Source, memory?: CrashMemory): Promise<string | undefined>;
   /** To the one that is ready; rejects with RpcError where there is none. */
   request(method: string, params: Params, options: RequestOptions): Promise<unknown>;
   /** Whoever is ready is asked to end, and waited for; resolves when nothing runs any more. */
@@ -178,33 +181,65 @@ export function createSupervisor<Introduced, Source>(options: SupervisorOptions<
     crashed(made.failed);
   }
 
-  async function start(from: Source): Promise<void> {
+  async function start(from: Source, memory?: CrashMemory): Promise<void> {
     source = from;
-    forgetCrashes();
-    await bring(from);
+    if (!memory) {
+      forgetCrashes();
+      return bring(from);
+    }
+    const [mono, wall] = [clock.monotonic(), clock.now()];
+    crashes = memory.crashes.map(({ at, reason: why }) => ({ at: mono - Math.max(0, wall - at), reason: why })).filter(isLate(mono));
+    restarts = memory.restarts;
+    if (memory.down) return enter(memory.down.state, memory.down.reason);
+    const last = crashes.at(-1);
+    const waitMs = last ? last.at + (restartDelaysMs[restarts - 1] ?? 0) - mono : 0;
+    if (!last || waitMs <= 0) return bring(from);
+    startLater(from, waitMs, last.reason);
   }
 
   function forgetCrashes(): void {
+    const isAny = crashes.length > 0 || restarts > 0;
     crashes = [];
     restarts = 0;
+    if (isAny) options.remember?.(undefined);
+  }
+
+  function startLater(from: Source, waitMs: number, why: string): void {
+    restartAt = clock.monotonic() + waitMs;
+    restart = clock.after(waitMs, () => void bring(from));
+    enter('restarting', why);
+  }
+
+  /** It stays down, or is started again; both are known to the next gateway. */
+  function remember(down?: CrashMemory['down']): void {
+    const behind = clock.now() - clock.monotonic();
+    options.remember?.({
+      crashes: crashes.map(({ at, reason: why }) => ({ at: at + behind, reason: why })),
+      restarts,
+      ...(down ? { down } : {}),
+    });
+  }
+
+  function stayDown(next: 'quarantined' | 'failed', why: string): void {
+    remember({ state: next, reason: why });
+    enter(next, why);
   }
 
   /** Counts, and sees to what happens next. */
   function crashed(why: string): void {
     const now = clock.monotonic();
-    crashes = [...crashes, { at: now, reason: why }].filter(({ at }) => now - at < limits.quarantineWindowMs.value);
+    crashes = [...crashes, { at: now, reason: why }].filter(isLate(now));
     const from = source;
     if (from === undefined) return enter('stopped');
     if (crashes.length >= limits.quarantineCrashes.value) {
       const minutes = limits.quarantineWindowMs.value / 60_000;
-      return enter('quarantined', `it crashed ${crashes.length} times within ${minutes} minutes, at last because ${why}`);
+      return stayDown('quarantined', `it crashed ${crashes.length} times within ${minutes} minutes, at last because ${why}`);
     }
     const delayMs = restartDelaysMs[restarts++];
-    if (delayMs === undefined) return enter('failed', `it crashed again after ${restartDelaysMs.length} restarts, at last because ${why}`);
-    const waitMs = Math.round(delayMs * (1 + JITTER * options.random()));
-    restartAt = now + waitMs;
-    restart = clock.after(waitMs, () => void bring(from));
-    enter('restarting', why);
+    if (delayMs === undefined)
+      return stayDown('failed', `it crashed again after ${restartDelaysMs.length} restarts, at last because ${why}`);
+    remember();
+    startLater(from, Math.round(delayMs * (1 + JITTER * options.random())), why);
   }
 
   /** A process that says nothing for a while is asked whether it is there. */
@@ -273,10 +308,10 @@ export function createSupervisor<Introduced, Source>(options: SupervisorOptions<
       return crashes;
     },
     start,
-    async reload(from) {
+    async reload(from, memory) {
       const old = current;
       if (!old) {
-        await start(from);
+        await start(from, memory);
         return state === 'ready' ? undefined : (reason ?? state);
       }
       const mine = ++wish;
@@ -317,6 +352,11 @@ export function createSupervisor<Introduced, Source>(options: SupervisorOptions<
       await Promise.all(ends);
     },
   };
+}
+
+/** Whether a crash still counts. */
+function isLate(now: number): (crash: Crash) => boolean {
+  return ({ at }) => now - at < limits.quarantineWindowMs.value;
 }
 
 /** Why a process is no longer there, for people. */
