@@ -23,6 +23,7 @@ import { type TreeRules, unfitFor } from '../tree-hash.ts';
 import { isSaidEvent } from './bridge-events.ts';
 import { furtherGrants, grantsOfGroup } from './served-groups.ts';
 import { grantsOfReach, reachOf } from './extension-sandbox.ts';
+import { grantsOfResources } from './resources.ts';
 import { SEPARATOR } from './tool-names.ts';
 
 export interface FoundExtension {
@@ -170,6 +171,7 @@ export function grantsOf(manifest: ExtensionManifest): string[] {
     ...hooks.flatMap((each) => needsOf(hookOf(each))),
     ...events.flatMap(needsOfEvent),
     ...grantsOfReach(reachOf(manifest)),
+    ...grantsOfResources(manifest),
   ];
   return [...new Set(asked)];
 }

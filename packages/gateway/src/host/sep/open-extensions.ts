@@ -13,6 +13,7 @@ import {
   uiKinds,
 } from '@tenon/protocol/sep/wire';
 import { canonical } from '../../kernel/canonical.ts';
+import type { RegisterApi } from '@tenon/plugin-sdk';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
@@ -35,6 +36,7 @@ import type { Params, Peer } from './peer.ts';
 import type { RunProgram } from '../plugin-programs.ts';
 import type { People } from './people.ts';
 import { startProcess } from './process.ts';
+import { readResources, registerResources, type Resources } from './resources.ts';
 import { isOn } from './served-groups.ts';
 import type { SessionDesk } from './session-desk.ts';
 import { createStderrRing } from './stderr-ring.ts';
@@ -85,6 +87,7 @@ export interface Extensions {
   close(): Promise<void>;
 }
 
+const NO_RESOURCES: Resources = { skills: [], prompts: [], leftOut: [] };
 const COPIES_FOLDER = 'extension-copies';
 const ANNOUNCE_MS = 1_000;
 /** How long it may take to end what it has running elsewhere, when it is switched off. */
@@ -179,6 +182,7 @@ interface RunDeps extends Omit<ExtensionDeps, 'sandbox'> {
 interface Source extends Accepted {
   readonly extension: FoundExtension;
   readonly launch: Launch;
+  readonly resources: Resources;
 }
 
 interface Run extends ExtensionRun {
@@ -325,10 +329,18 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     owner = mine;
     const introduced = introducedBy(current);
     registered = textOf(introduced);
-    return bridge.moduleOf(introduced, accepted.granted, (cleaned) => {
+    const module = bridge.moduleOf(introduced, accepted.granted, (cleaned) => {
       // The end of a load that another one has followed ends nothing.
       if (owner === mine) void stopOnce(cleaned, mine);
     });
+    const { resources = NO_RESOURCES } = source ?? {};
+    return {
+      ...module,
+      register(api: RegisterApi): void {
+        (module as { register(api: RegisterApi): void }).register(api);
+        registerResources(name, api, resources);
+      },
+    };
   }
 
   /** What it has running elsewhere it must be able to end; it does not live on for it. */
@@ -351,6 +363,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     const next: Source = {
       ...accepted,
       extension,
+      resources: await readResources(extension.manifest, root),
       launch: await planLaunch(extension.manifest, root, accepted.granted, { ...deps, workspace }),
     };
     const before = source;
@@ -416,7 +429,8 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     },
     get info() {
       const { state, reason, current, crashes, restartInMs } = supervisor;
-      const { follows, leftOut } = bridge;
+      const { follows } = bridge;
+      const leftOut = [...bridge.leftOut, ...(source?.resources.leftOut ?? [])];
       return {
         state,
         ...(reason === undefined ? {} : { reason }),
