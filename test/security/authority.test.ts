@@ -419,7 +419,7 @@ test('S24 for a bound credential another session looks like one that does not ex
   await assertUnharmed(gateway);
 });
 
-/** Methods whose example names an entry, a run or a file of the session that the example made. */
+/** Methods whose example names an entry, a run, a file or a question of the session that the example made. */
 const aboutAnEntry: ReadonlySet<string> = new Set([
   'sessions.branch',
   'sessions.rewind',
@@ -430,6 +430,7 @@ const aboutAnEntry: ReadonlySet<string> = new Set([
   'attachments.commit',
   'attachments.remove',
   'deliveries.press',
+  'ui.answer',
 ]);
 
 test('S24 a bound credential with every scope can do nothing that is not about its session', async () => {
@@ -462,6 +463,10 @@ test('S24 a bound credential with every scope can do nothing that is not about i
     'approval.resolved',
     'action.required',
     'action.resolved',
+    'ui.requested',
+    'ui.resolved',
+    'ui.shown',
+    'ui.notified',
   ];
   // Of what plugins send, it hears what names its session.
   assert.deepEqual(events, ['tick', 'health', 'shutdown', ...aboutSessions, 'plugin.*']);
