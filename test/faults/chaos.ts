@@ -125,11 +125,11 @@ function extensionSwaps(): Part {
       const home = temporaryHome();
       try {
         let [copied, refused] = [0, 0];
-        for (let done = 0; done < count && !isOver(); done += 100) {
+        while (copied + refused < count && !isOver()) {
           const made = await swapRounds(home, 100, isOver);
           copied += made.copied;
           refused += made.refused;
-          step(done + 100);
+          step(copied + refused);
         }
         return `${copied} copied, ${refused} refused`;
       } finally {
