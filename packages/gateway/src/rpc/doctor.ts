@@ -239,6 +239,7 @@ function retentionOf(tables: Readonly<Record<string, number>>): string[] {
     injections: `${limits.pluginInjections.value} that wait per session and plugin, told ones with their run`,
     plugin_grants: `${limits.pluginGrants.value} per plugin, until revoked`,
     plugin_settings: 'one row per plugin, until it is removed',
+    plugin_consents: 'one row per plugin, until it is removed',
     extension_values: `${sepLimits.kvKeys.value} keys and ${sepLimits.kvTotalBytes.value} bytes per extension, until it is removed`,
     extension_use: 'one row per extension, until it is removed',
     answers: hours(limits.answerRetentionMs.value),
