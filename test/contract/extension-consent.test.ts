@@ -118,10 +118,9 @@ test('a manifest that asks for more stops an extension; what is new is shown, an
   writeExtension(world, 'notes', { ...written, manifest: '[capabilities]\ncommands = true\nhooks = ["tool_call"]' });
   const [stopped] = await host.reload('notes', BY);
   assert.equal(stopped?.state, 'changed');
-  assert.deepEqual((await changesOf(host, 'notes')).grants, {
-    added: ['commands.register', 'hooks.intercept:before_tool_call'],
-    removed: ['tools.register'],
-  });
+  const { grants, asked, held } = await changesOf(host, 'notes');
+  assert.deepEqual(grants, { added: ['commands.register', 'hooks.intercept:before_tool_call'], removed: ['tools.register'] });
+  assert.deepEqual([asked, held], [['commands.register', 'hooks.intercept:before_tool_call'], ['tools.register']]);
   await assert.rejects(host.grant('notes', ['commands.register'], BY), /have changed since they were trusted/);
   const { state, granted } = await host.enable('notes', { ...BY, grants: ['commands.register'] });
   assert.deepEqual([state, granted], ['loaded', ['commands.register']]);

@@ -241,14 +241,14 @@ test('a plugin that fails, one whose files have changed, a service that fails an
   await open(page, 'broken');
   await page.getByRole('button', { name: 'Reload' }).click();
   await page.getByText('Changed since trust').first().waitFor();
-  await page.getByRole('button', { name: 'Review and enable' }).click();
-  const enable = page.getByRole('dialog', { name: 'Trust the changed files of Broken?' }).getByRole('button', { name: 'Enable' });
+  await page.getByRole('button', { name: 'Review changes' }).click();
+  const enable = page.getByRole('dialog', { name: 'Accept the changes of Broken?' }).getByRole('button', { name: 'Accept', exact: true });
   await page.locator('dialog .btn-primary:not([aria-disabled])').waitFor();
   // Swapped while somebody reads: what was shown is not what would be trusted.
   writePlugin(place, { id: 'broken', register: '/* mended twice */', manifest: { name: 'Broken' } });
   await enable.click();
   await page.getByText(/have changed since they were shown/).waitFor();
-  await page.getByRole('button', { name: 'Review and enable' }).click();
+  await page.getByRole('button', { name: 'Review changes' }).click();
   await enable.click();
   await page.getByText('Running', { exact: true }).waitFor();
   assert.deepEqual(await mine.faults(), []);

@@ -1,6 +1,7 @@
 // What a plugin may do, as the operator grants it. Nothing is granted by origin: bundled plugins ask for the same names. A
 // grant is a name, or a name and what it is for, such as `hooks.intercept:before_tool_call`.
 import { Type } from 'typebox';
+import { groups, type SepGroup } from './sep/wire-methods.ts';
 
 interface GrantSpec {
   /** In the words of the page where it is granted. */
@@ -53,5 +54,12 @@ export function grantRow(grant: string): GrantSpec | undefined {
   const [name = '', of] = grant.split(':', 2);
   if (!Object.hasOwn(grants, name)) return undefined;
   const row: GrantSpec = grants[name as GrantName];
-  return (row.of === undefined) === (of === undefined) ? row : undefined;
+  if ((row.of === undefined) !== (of === undefined)) return undefined;
+  // What extensions alone have, each in its own words.
+  return name === ('extension.use' satisfies GrantName) && Object.hasOwn(groups, of!) ? groupRow(of as SepGroup) : row;
+}
+
+function groupRow(group: SepGroup): GrantSpec {
+  const row: { readonly summary: string; readonly wide?: true } = groups[group];
+  return { summary: row.summary, ...(row.wide ? { wide: true } : {}) };
 }

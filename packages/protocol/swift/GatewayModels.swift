@@ -8937,6 +8937,8 @@ public struct PluginsChangesResult: Codable, Hashable, Sendable {
     public let files: [PluginsChangesResultFilesItem]
     public let moreFiles: Int?
     public let filesUnknown: Bool?
+    public let asked: [Grant]
+    public let held: [Grant]
     public let grants: PluginsChangesResultGrants
     public let tools: [PluginsChangesResultToolsItem]
 
@@ -8948,6 +8950,8 @@ public struct PluginsChangesResult: Codable, Hashable, Sendable {
         files: [PluginsChangesResultFilesItem],
         moreFiles: Int? = nil,
         filesUnknown: Bool? = nil,
+        asked: [Grant],
+        held: [Grant],
         grants: PluginsChangesResultGrants,
         tools: [PluginsChangesResultToolsItem]
     ) {
@@ -8958,6 +8962,8 @@ public struct PluginsChangesResult: Codable, Hashable, Sendable {
         self.files = files
         self.moreFiles = moreFiles
         self.filesUnknown = filesUnknown
+        self.asked = asked
+        self.held = held
         self.grants = grants
         self.tools = tools
     }

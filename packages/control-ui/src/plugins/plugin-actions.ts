@@ -16,6 +16,8 @@ export interface PluginActions {
   enable(plugin: PluginInfo, grants: string[], treeHash?: string): Promise<boolean>;
   disable(plugin: PluginInfo): Promise<boolean>;
   reload(plugin: PluginInfo): Promise<boolean>;
+  /** The process of an extension is started anew, and what it did before is forgotten. */
+  retry(plugin: PluginInfo): Promise<boolean>;
   reloadAll(): Promise<boolean>;
   grant(plugin: PluginInfo, grant: string): Promise<boolean>;
   revoke(plugin: PluginInfo, grant: string): Promise<boolean>;
@@ -73,6 +75,13 @@ function createActions(page: Page, setBusy: (what: string | undefined) => void):
         `${words(plugin)} could not be loaded anew`,
         async () => (await call('plugins.reload', { id: plugin.id })).plugins[0],
         `${words(plugin)} was loaded anew`,
+      ),
+    retry: (plugin) =>
+      attempt(
+        'retry',
+        `${words(plugin)} could not be started`,
+        async () => (await call('plugins.reload', { id: plugin.id })).plugins[0],
+        `${words(plugin)} is running again`,
       ),
     reloadAll: () =>
       attempt(

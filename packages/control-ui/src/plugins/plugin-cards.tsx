@@ -6,18 +6,23 @@ import { VisibleText } from '../chat/visible-text.tsx';
 import { useNow } from '../hooks/use-browser.ts';
 import { Icon, type IconName } from '../icons.tsx';
 import { Pill, type Tone } from '../parts/button.tsx';
+import { registrationWord } from './extension-words.ts';
 import { acceptedByKind, incidentWord, keyWord, kindWord, millis, refusedOf, sentence } from './plugin-words.ts';
 
 export function RegistrationsCard({ plugin }: { readonly plugin: PluginInfo }): ReactNode {
   const refused = refusedOf(plugin);
   const accepted = plugin.registrations.length - refused.length;
+  const { follows = [], leftOut = [] } = plugin.process ?? {};
   return (
     <section className="card" aria-labelledby="registrations-title">
       <div className="card-head">
         <h2 id="registrations-title">Registrations</h2>
-        <p className="meta">{plugin.registrations.length > 0 && `${accepted} accepted, ${refused.length} refused`}</p>
+        <p className="meta">
+          {plugin.registrations.length > 0 && `${accepted} accepted, ${refused.length} refused`}
+          {leftOut.length > 0 && `, ${leftOut.length} left out`}
+        </p>
       </div>
-      {plugin.registrations.length === 0 ? (
+      {plugin.registrations.length + leftOut.length + follows.length === 0 ? (
         <p className="card-empty">{plugin.state === 'loaded' ? 'It has registered nothing.' : 'It registers when it is loaded.'}</p>
       ) : (
         <ul className="rows">
@@ -36,6 +41,22 @@ export function RegistrationsCard({ plugin }: { readonly plugin: PluginInfo }): 
               </span>
             </li>
           ))}
+          {leftOut.map(({ kind, key, message }) => (
+            <li key={`${kind} ${key} ${message}`} className="registration">
+              <Icon name="minus" className="tone-warn" />
+              <span className="registration-kind">{visible(registrationWord(kind))}</span>
+              <span className="registration-what">
+                {key !== '' && (
+                  <code>
+                    <VisibleText text={key} />
+                  </code>
+                )}
+                <span className="registration-why">
+                  <b className="registration-omitted">Left out.</b> <VisibleText text={sentence(message)} />
+                </span>
+              </span>
+            </li>
+          ))}
           {acceptedByKind(plugin).map(({ kind, keys }) => (
             <li key={kind} className="registration">
               <Icon name="check" className="tone-ok" />
@@ -50,6 +71,19 @@ export function RegistrationsCard({ plugin }: { readonly plugin: PluginInfo }): 
               </span>
             </li>
           ))}
+          {follows.length > 0 && (
+            <li className="registration">
+              <Icon name="check" className="tone-ok" />
+              <span className="registration-kind">
+                Events<span className="visually-hidden">, followed</span>
+              </span>
+              <span className="registration-what">
+                <code>
+                  <VisibleText text={follows.join(', ')} />
+                </code>
+              </span>
+            </li>
+          )}
         </ul>
       )}
     </section>

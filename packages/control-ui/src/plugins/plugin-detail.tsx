@@ -17,7 +17,10 @@ import { formatRoute } from '../state/route.ts';
 import { sessionTitle } from '../state/session-words.ts';
 import { ConfigCard } from './config-form.tsx';
 import { EnableDialog } from './enable-dialog.tsx';
+import { LogCard } from './extension-log.tsx';
+import { type Changes, canRetry, isExtension, nextTry, reachWords, runsWords, sandboxWords, shortHash } from './extension-words.ts';
 import { usePluginActions } from './plugin-actions.ts';
+import { ChangesCard } from './plugin-changes.tsx';
 import { CallsCard, IncidentsCard, RegistrationsCard, ServicesCard, SwitchedOffCard } from './plugin-cards.tsx';
 import { GrantsCard } from './plugin-grants.tsx';
 import { originWords, stateWords } from './plugin-words.ts';
@@ -39,9 +42,14 @@ export function PluginDetail({ plugin, safe }: { readonly plugin: PluginInfo; re
   // What cannot be used has nothing more to say than its reason.
   const isFit = state !== 'rejected';
   const details = useAsked<PluginDetails>(isAdmin && isFit ? readDetails : undefined, changed, READ_EVERY_MS);
+  const readChanges = useCallback(() => page.link().call('plugins.changes', { id }), [page, id]);
+  const since = useAsked(isAdmin && isFit && plugin.origin !== 'bundled' ? readChanges : undefined, changed).answer;
+  const changes = since.kind === 'ready' ? since.value : undefined;
+  const retries = canRetry(plugin);
   const hooks = useAsked(state === 'loaded' ? readHooks : undefined, changed, READ_EVERY_MS);
   const known = details.answer.kind === 'ready' ? details.answer.value : undefined;
-  const waits = busy === 'enable' || busy === 'disable' || busy === 'reload' ? 'It is being loaded or unloaded' : undefined;
+  const waits =
+    busy === 'enable' || busy === 'disable' || busy === 'reload' || busy === 'retry' ? 'It is being loaded or unloaded' : undefined;
   const mayChange = isAdmin && isFit && !safe;
   return (
     <div className="page-view">
@@ -60,9 +68,15 @@ export function PluginDetail({ plugin, safe }: { readonly plugin: PluginInfo; re
         </div>
         {mayChange && plugin.enabled && state !== 'changed' && (
           <>
-            <Button icon="retry" reason={waits} onClick={() => void actions.reload(plugin)}>
-              Reload
-            </Button>
+            {retries ? (
+              <Button icon="retry" look="primary" reason={waits} onClick={() => void actions.retry(plugin)}>
+                Retry
+              </Button>
+            ) : (
+              <Button icon="retry" reason={waits} onClick={() => void actions.reload(plugin)}>
+                Reload
+              </Button>
+            )}
             <Button icon="stop" look="danger" reason={waits} onClick={() => setOpen('disable')}>
               Disable
             </Button>
@@ -70,7 +84,7 @@ export function PluginDetail({ plugin, safe }: { readonly plugin: PluginInfo; re
         )}
         {mayChange && (!plugin.enabled || state === 'changed') && (
           <Button icon="play" look="primary" reason={waits} onClick={() => setOpen('enable')}>
-            {state === 'changed' ? 'Review and enable' : 'Enable'}
+            {state === 'changed' ? 'Review changes' : 'Enable'}
           </Button>
         )}
         {mayChange && plugin.enabled && state === 'changed' && (
@@ -81,7 +95,7 @@ export function PluginDetail({ plugin, safe }: { readonly plugin: PluginInfo; re
       </header>
       <div className="page-body">
         {safe && <SafeMode />}
-        <Facts plugin={plugin} folder={known?.folder} />
+        <Facts plugin={plugin} known={known} changes={changes} />
         <Reasons plugin={plugin} />
         {details.answer.kind === 'failed' && known === undefined && (
           <Failed title="Its details could not be read" error={details.answer.error} onRetry={details.again} />
@@ -89,6 +103,7 @@ export function PluginDetail({ plugin, safe }: { readonly plugin: PluginInfo; re
         {isFit && (
           <div className="columns plugin-columns">
             <div className="column">
+              {changes && <ChangesCard changes={changes} isStopped={state === 'changed'} />}
               <GrantsCard plugin={plugin} actions={isAdmin && !safe ? actions : undefined} busy={busy} />
               {state === 'loaded' && (
                 <CallsCard plugin={plugin} hooks={hooks.answer.kind === 'ready' ? hooks.answer.value : undefined} counts={known?.counts} />
@@ -96,7 +111,7 @@ export function PluginDetail({ plugin, safe }: { readonly plugin: PluginInfo; re
               {!isAdmin && (
                 <p className="plugins-note">
                   <Icon name="lock" size={14} />
-                  <span>Its configuration, its folder and its calls outside of hooks are told to operator.admin only.</span>
+                  <span>Its configuration, its folder, its log and its calls outside of hooks are told to operator.admin only.</span>
                 </p>
               )}
             </div>
@@ -106,6 +121,7 @@ export function PluginDetail({ plugin, safe }: { readonly plugin: PluginInfo; re
               <SwitchedOffCard plugin={plugin} />
               <IncidentsCard plugin={plugin} />
               <ServicesCard plugin={plugin} />
+              {isAdmin && isExtension(plugin) && <LogCard id={id} changed={changed} />}
               {known && <ConfigCard plugin={known} actions={actions} busy={busy === 'config'} onSaved={details.again} />}
             </div>
           </div>
@@ -154,8 +170,19 @@ function pillOf(plugin: PluginInfo) {
   return { icon, tone };
 }
 
-function Facts({ plugin, folder }: { readonly plugin: PluginInfo; readonly folder: string | undefined }): ReactNode {
+interface FactsProps {
+  readonly plugin: PluginInfo;
+  /** What only the operator is told. */
+  readonly known: PluginDetails | undefined;
+  readonly changes: Changes | undefined;
+}
+
+function Facts({ plugin, known, changes }: FactsProps): ReactNode {
   const now = useNow(true, 30_000);
+  const { folder, workspace } = known ?? {};
+  const { trustedHash, acceptedAt, acceptedBy } = changes ?? {};
+  const sandbox = sandboxWords(plugin);
+  const reach = plugin.process ? reachWords(plugin.process.reach) : [];
   return (
     <>
       {plugin.description !== undefined && (
@@ -168,12 +195,57 @@ function Facts({ plugin, folder }: { readonly plugin: PluginInfo; readonly folde
           <code>{visible(plugin.id)}</code>
         </Fact>
         <Fact name="Version">{visible(plugin.version)}</Fact>
-        <Fact name="From">{originWords[plugin.origin]}</Fact>
+        <Fact name="From">{isExtension(plugin) ? 'an extension in a folder' : originWords[plugin.origin]}</Fact>
+        {plugin.process && <Fact name="Runs as">{runsWords(plugin)}</Fact>}
+        {sandbox && (
+          <Fact name="Sandbox">
+            <span className={sandbox.isOpen ? 'plugin-sandbox tone-warn' : 'plugin-sandbox'}>
+              <Icon name={sandbox.icon} size={14} /> {sandbox.words}
+            </span>
+            {sandbox.more !== undefined && (
+              <span className="meta">
+                <VisibleText text={sandbox.more} />
+              </span>
+            )}
+          </Fact>
+        )}
+        {reach.length > 0 && (
+          <Fact name="Asks to">
+            <VisibleText text={reach.join('; ')} />
+          </Fact>
+        )}
+        {plugin.process && <Fact name="Crashes in 5 minutes">{plugin.process.crashes}</Fact>}
         {folder !== undefined && (
           <Fact name="Folder">
             <code>
               <VisibleText text={folder} />
             </code>
+          </Fact>
+        )}
+        {workspace !== undefined && (
+          <Fact name="Of the workspace">
+            <code>
+              <VisibleText text={workspace} />
+            </code>
+          </Fact>
+        )}
+        {trustedHash !== undefined && (
+          <Fact name="Trusted">
+            <code title={trustedHash}>{shortHash(trustedHash)}</code>
+            {acceptedAt !== undefined && (
+              <>
+                {' '}
+                <time dateTime={new Date(acceptedAt).toISOString()} title={exactTime(acceptedAt)}>
+                  {shortTime(acceptedAt, now)}
+                </time>
+              </>
+            )}
+            {acceptedBy !== undefined && (
+              <>
+                {' '}
+                by <VisibleText text={acceptedBy} />
+              </>
+            )}
           </Fact>
         )}
         {plugin.loadedAt !== undefined && (
@@ -204,7 +276,10 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
 }
 
 function Reasons({ plugin }: { readonly plugin: PluginInfo }): ReactNode {
-  const { reasons, tone } = stateWords(plugin);
+  const now = useNow(plugin.process?.restartAt !== undefined);
+  const { reasons: said, tone } = stateWords(plugin);
+  const next = nextTry(plugin, now);
+  const reasons = next === undefined ? said : [...said, next];
   if (reasons.length === 0) return null;
   return (
     <ul className={`plugin-reasons plugin-reasons-${tone}`} aria-label="Why">

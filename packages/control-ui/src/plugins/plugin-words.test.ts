@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { contributionKinds, grantNames, type PluginInfo } from '@tenon/protocol';
 import { troubledPlugins } from '../state/plugin-trouble.ts';
 import { fieldsOf, readConfig, textsOf } from './config-fields.ts';
+import { canRetry, changeSummary, hasChanged, nextTry, reachWords, runsWords, sandboxWords, shortHash } from './extension-words.ts';
 import { acceptedByKind, grantCount, grantWords, inOrder, kindWord, millis, sentence, stateWords } from './plugin-words.ts';
 
 const plugin = (more: Partial<PluginInfo> = {}): PluginInfo => ({
@@ -130,4 +131,57 @@ test('a form comes from the schema and gives the configuration back, with what i
   const wrong = readConfig(fields, { ...texts, most: 'many', rules: '[' }, config);
   assert.deepEqual(wrong.ok ? [] : Object.keys(wrong.wrong), ['most', 'rules']);
   assert.equal(fieldsOf({ type: 'object' }), undefined);
+});
+
+test('what only extensions have is said in its own words, and whether it reaches far', () => {
+  assert.deepEqual(grantWords('extension.use:exec'), {
+    grant: 'extension.use:exec',
+    meaning: 'Run programs, through the policy and the approvals of the `exec` tool.',
+    wide: true,
+  });
+  assert.equal(grantWords('extension.use:kv').wide, false);
+  assert.equal(grantWords('extension.use:unheard-of').meaning, 'Use something that only extensions have: unheard-of.');
+});
+
+test('the process of an extension says how it stands, when it is tried again, and goes before everything else where it is down', () => {
+  const extension = (process: PluginInfo['process'], more: Partial<PluginInfo> = {}) =>
+    plugin({ ...more, ...(process ? { process } : {}) });
+  const base = { crashes: 0, sandboxed: false, reach: { net: false, read: [], write: [] } };
+  const ready = extension({ ...base, state: 'ready', pid: 7 });
+  const waits = extension({ ...base, state: 'restarting', reason: 'it ended with code 3', restartAt: 5_000, crashes: 1 });
+  const shut = extension(
+    { ...base, state: 'quarantined', reason: 'it crashed 3 times' },
+    { state: 'failed', reason: 'it crashed 3 times', id: 'two' },
+  );
+  assert.deepEqual([stateWords(ready).words, runsWords(ready), sandboxWords(ready)?.words], ['Running', 'process 7', 'not sandboxed']);
+  assert.deepEqual([runsWords(plugin()), sandboxWords(plugin()), nextTry(ready, 0)], ['in the gateway', undefined, undefined]);
+  assert.deepEqual(stateWords(waits), { icon: 'retry', tone: 'warn', words: 'Restarting', reasons: ['It ended with code 3.'] });
+  assert.deepEqual([nextTry(waits, 1_200), nextTry(waits, 5_000)], ['Next try in 4 s.', 'It is being tried now.']);
+  assert.deepEqual(stateWords(shut), { icon: 'blocked', tone: 'bad', words: 'Quarantined', reasons: ['It crashed 3 times.'] });
+  assert.deepEqual([canRetry(ready), canRetry(waits), canRetry(shut)], [false, true, true]);
+  assert.deepEqual(
+    inOrder([ready, shut]).map(({ id }) => id),
+    ['two', 'one'],
+  );
+  assert.deepEqual(reachWords({ net: true, read: ['~/notes', '/srv'], write: [] }), ['use the network', 'read: ~/notes, /srv']);
+  const changed = extension({ ...base, state: 'stopped' }, { state: 'changed', reason: 'its files are others' });
+  assert.deepEqual([stateWords(changed).words, canRetry(changed)], ['Changed since trust', false]);
+});
+
+test('what has changed is counted in words; what was never trusted has not changed', () => {
+  const none = { asked: [], held: [], files: [], grants: { added: [], removed: [] }, tools: [] };
+  const text = { description: '', parameters: '', risk: '' };
+  const changes = {
+    ...none,
+    trustedHash: 'a'.repeat(64),
+    files: [{ path: 'a', change: 'changed' as const }],
+    moreFiles: 2,
+    grants: { added: ['tools.register'], removed: ['commands.register'] },
+    tools: [{ name: 't', change: 'changed' as const, before: text, after: text }],
+  };
+  assert.equal(hasChanged(changes), true);
+  assert.equal(changeSummary(changes), '3 files changed, 1 new grant, 1 grant no longer asked for, 1 tool text changed');
+  assert.equal(hasChanged({ ...changes, trustedHash: undefined } as never), false);
+  assert.equal(hasChanged({ ...none, trustedHash: 'a'.repeat(64) }), false);
+  assert.equal(shortHash('e1b870c495aa0000'), 'e1b8 70c4 95aa');
 });

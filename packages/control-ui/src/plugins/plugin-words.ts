@@ -5,6 +5,7 @@ import { plural } from '../chat/format.ts';
 import type { IconName } from '../icons.tsx';
 import type { Tone } from '../parts/button.tsx';
 import { needsALook } from '../state/plugin-trouble.ts';
+import { processTrouble } from './extension-words.ts';
 
 export interface StateWords {
   readonly icon: IconName;
@@ -24,18 +25,20 @@ const bases: Readonly<Record<PluginInfo['state'], Omit<StateWords, 'reasons'>>> 
 };
 
 export function stateWords(plugin: PluginInfo): StateWords {
-  const base = bases[plugin.state];
+  const trouble = processTrouble(plugin);
+  const base = trouble ?? bases[plugin.state];
   const refused = refusedOf(plugin).length;
   const failed = plugin.services.filter(({ state }) => state === 'failed').length;
   const reasons = [
-    ...(plugin.reason === undefined ? [] : [sentence(plugin.reason)]),
+    ...(trouble && plugin.process?.reason !== undefined ? [sentence(plugin.process.reason)] : []),
+    // What could not be loaded because of its process says the same once more.
+    ...(plugin.reason === undefined || (trouble && plugin.state === 'failed') ? [] : [sentence(plugin.reason)]),
     ...(refused === 0 ? [] : [`${plural(refused, 'registration was', 'registrations were')} refused.`]),
     ...(plugin.switchedOff.length === 0 ? [] : [`${plural(plugin.switchedOff.length, 'handler is', 'handlers are')} switched off.`]),
     ...incidentReasons(plugin),
     ...(failed === 0 ? [] : [`${plural(failed, 'service has', 'services have')} failed.`]),
-    ...(isDown(plugin) ? [sentence(`its process is ${plugin.process?.state}: ${plugin.process?.reason ?? 'no reason is known'}`)] : []),
   ];
-  if (plugin.state !== 'loaded' || !needsALook(plugin)) return { ...base, reasons };
+  if (trouble || plugin.state !== 'loaded' || !needsALook(plugin)) return { ...base, reasons };
   return { icon: 'warning', tone: 'warn', words: 'Running, not whole', reasons };
 }
 
@@ -53,11 +56,6 @@ function incidentReasons({ incidents }: PluginInfo): string[] {
   });
 }
 
-/** An extension that is loaded and whose process is not there. */
-function isDown({ state, process }: PluginInfo): boolean {
-  return state === 'loaded' && process !== undefined && process.state !== 'ready';
-}
-
 export function incidentWord(kind: PluginInfo['incidents'][number]['kind']): string {
   return incidentWords[kind];
 }
@@ -70,7 +68,10 @@ const ranks: Readonly<Record<PluginInfo['state'], number>> = { failed: 0, change
 
 /** What needs the person first, then by name. */
 export function inOrder(plugins: readonly PluginInfo[]): PluginInfo[] {
-  const rank = (plugin: PluginInfo) => (plugin.state === 'loaded' && needsALook(plugin) ? 3 : ranks[plugin.state]);
+  const rank = (plugin: PluginInfo) => {
+    if (processTrouble(plugin)) return ranks.failed;
+    return plugin.state === 'loaded' && needsALook(plugin) ? 3 : ranks[plugin.state];
+  };
   return [...plugins].sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name) || a.id.localeCompare(b.id));
 }
 
@@ -86,7 +87,7 @@ export function grantWords(grant: string): GrantWords {
   const row = grantRow(grant);
   if (!row) return { grant, meaning: 'This gateway does not know this grant; giving it changes nothing.', wide: false };
   const [, of] = grant.split(':', 2);
-  return { grant, meaning: of === undefined ? row.summary : `${row.summary.replace(/\.$/, '')}: ${of}.`, wide: row.wide === true };
+  return { grant, meaning: row.of === undefined ? row.summary : `${row.summary.replace(/\.$/, '')}: ${of}.`, wide: row.wide === true };
 }
 
 /** 3 of 5 */

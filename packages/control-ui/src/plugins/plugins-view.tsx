@@ -1,10 +1,11 @@
-// All plugins: how each stands and why, what it was granted, and whether all of it was taken. What needs the person comes
+// All plugins, extensions among them: how each stands and why, what it was granted, and whether all of it was taken. What needs the person comes
 // first. One of them has a page of its own.
 // biome-ignore-all lint/a11y/noRedundantRoles: a table that looks like cards on a phone is otherwise none for some readers
 import { type ReactNode, useMemo, useState } from 'react';
 import { type PluginInfo, visible } from '@tenon/protocol';
 import { VisibleText } from '../chat/visible-text.tsx';
 import { useApp, usePage } from '../hooks/page-context.ts';
+import { useNow } from '../hooks/use-browser.ts';
 import { Icon } from '../icons.tsx';
 import { Button, Pill } from '../parts/button.tsx';
 import { Empty, Failed, Skeleton } from '../parts/states.tsx';
@@ -12,17 +13,24 @@ import { may } from '../state/app-state.ts';
 import { needsALook } from '../state/plugin-trouble.ts';
 import { formatRoute } from '../state/route.ts';
 import { EnableDialog } from './enable-dialog.tsx';
+import { canRetry, isExtension, nextTry, runsWords, sandboxWords } from './extension-words.ts';
 import { usePluginActions } from './plugin-actions.ts';
 import { PluginDetail } from './plugin-detail.tsx';
-import { grantCount, grantWords, inOrder, originWords, stateWords } from './plugin-words.ts';
+import { grantCount, grantWords, inOrder, stateWords } from './plugin-words.ts';
 import { SafeMode } from './safe-mode.tsx';
 import './plugins.later.css';
+
+/** Its process, where it has one of its own, is there. */
+function isRunning({ state, process }: PluginInfo): boolean {
+  return state === 'loaded' && (process === undefined || process.state === 'ready');
+}
 
 const filters = {
   all: { label: 'All', fits: () => true },
   need: { label: 'Need a look', fits: needsALook },
-  running: { label: 'Running', fits: ({ state }: PluginInfo) => state === 'loaded' },
+  running: { label: 'Running', fits: isRunning },
   off: { label: 'Off', fits: ({ state }: PluginInfo) => state === 'off' },
+  extensions: { label: 'Extensions', fits: isExtension },
 } as const;
 type Filter = keyof typeof filters;
 
@@ -68,7 +76,7 @@ function PluginList({ plugins, safe, missing }: ListProps): ReactNode {
   const ordered = useMemo(() => inOrder(plugins), [plugins]);
   const text = typed.trim().toLowerCase();
   const shown = ordered.filter((plugin) => filters[filter].fits(plugin) && (text === '' || isAbout(plugin, text)));
-  const running = plugins.filter(({ state }) => state === 'loaded').length;
+  const running = plugins.filter(isRunning).length;
   return (
     <div className="page-view">
       <header className="bar">
@@ -96,7 +104,8 @@ function PluginList({ plugins, safe, missing }: ListProps): ReactNode {
         )}
         {plugins.length === 0 ? (
           <Empty icon="joint" title="There are no plugins">
-            Put the folder of one into a folder that the setting <code>plugins.paths</code> names, then reload.
+            Put the folder of one into a folder that the setting <code>plugins.paths</code> names, then reload. An extension is put there
+            with <code>tenon ext install</code>.
           </Empty>
         ) : (
           <>
@@ -132,7 +141,13 @@ function PluginList({ plugins, safe, missing }: ListProps): ReactNode {
                 No plugin fits.
               </p>
             ) : (
-              <PluginTable plugins={shown} mayChange={isAdmin && !safe} onEnable={setEnabling} />
+              <PluginTable
+                plugins={shown}
+                mayChange={isAdmin && !safe}
+                onEnable={setEnabling}
+                onRetry={(plugin) => void actions.retry(plugin)}
+                busy={busy}
+              />
             )}
             {!isAdmin && (
               <p className="plugins-note">
@@ -157,9 +172,11 @@ interface TableProps {
   readonly plugins: readonly PluginInfo[];
   readonly mayChange: boolean;
   readonly onEnable: (plugin: PluginInfo) => void;
+  readonly onRetry: (plugin: PluginInfo) => void;
+  readonly busy: string | undefined;
 }
 
-function PluginTable({ plugins, mayChange, onEnable }: TableProps): ReactNode {
+function PluginTable({ plugins, ...row }: TableProps): ReactNode {
   return (
     <table className="plugins-table" role="table" aria-label="Plugins">
       <thead>
@@ -167,7 +184,7 @@ function PluginTable({ plugins, mayChange, onEnable }: TableProps): ReactNode {
           <th scope="col">Plugin</th>
           <th scope="col">State</th>
           <th scope="col">Version</th>
-          <th scope="col">From</th>
+          <th scope="col">Runs</th>
           <th scope="col">Grants</th>
           <th scope="col">
             <span className="visually-hidden">What to do</span>
@@ -176,14 +193,17 @@ function PluginTable({ plugins, mayChange, onEnable }: TableProps): ReactNode {
       </thead>
       <tbody role="rowgroup">
         {plugins.map((plugin) => (
-          <PluginRow key={`${plugin.id} ${plugin.state}`} plugin={plugin} mayChange={mayChange} onEnable={() => onEnable(plugin)} />
+          <PluginRow key={`${plugin.id} ${plugin.state}`} plugin={plugin} {...row} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function PluginRow({ plugin, mayChange, onEnable }: { plugin: PluginInfo; mayChange: boolean; onEnable: () => void }): ReactNode {
+function PluginRow({ plugin, mayChange, onEnable, onRetry, busy }: Omit<TableProps, 'plugins'> & { plugin: PluginInfo }): ReactNode {
+  const now = useNow(plugin.process?.restartAt !== undefined);
+  const sandbox = sandboxWords(plugin);
+  const next = nextTry(plugin, now);
   const { icon, tone, words, reasons } = stateWords(plugin);
   const wide = plugin.granted.filter((grant) => grantWords(grant).wide).length;
   const canEnable = mayChange && (plugin.state === 'off' || plugin.state === 'changed');
@@ -195,9 +215,12 @@ function PluginRow({ plugin, mayChange, onEnable }: { plugin: PluginInfo; mayCha
             <Icon name="joint" />
           </span>
           <span className="row-text">
-            <a className="plugin-link" data-row="" href={formatRoute({ view: 'plugins', id: plugin.id })}>
-              <VisibleText text={plugin.name} />
-            </a>
+            <span className="grant-name">
+              <a className="plugin-link" data-row="" href={formatRoute({ view: 'plugins', id: plugin.id })}>
+                <VisibleText text={plugin.name} />
+              </a>
+              {isExtension(plugin) && <span className="grant-tag">extension</span>}
+            </span>
             {plugin.description !== undefined && (
               <span className="row-line row-line-wrap">
                 <VisibleText text={plugin.description} />
@@ -215,12 +238,21 @@ function PluginRow({ plugin, mayChange, onEnable }: { plugin: PluginInfo; mayCha
             <VisibleText text={reason} />
           </span>
         ))}
+        {next !== undefined && <span className="plugin-reason">{next}</span>}
       </td>
       <td role="cell" data-label="Version">
         <code>{visible(plugin.version)}</code>
       </td>
-      <td role="cell" data-label="From" className="plugin-from">
-        {originWords[plugin.origin]}
+      <td role="cell" data-label="Runs" className="plugin-from">
+        <span>
+          {runsWords(plugin)}
+          {sandbox && (
+            <span className={sandbox.isOpen ? 'plugin-sandbox tone-warn' : 'plugin-sandbox'}>
+              <Icon name={sandbox.icon} size={14} /> {sandbox.words}
+            </span>
+          )}
+          {!isExtension(plugin) && plugin.origin === 'bundled' && <span className="plugin-reason">part of Tenon</span>}
+        </span>
       </td>
       <td role="cell" data-label="Grants">
         <span className="plugin-grants-count">
@@ -230,8 +262,22 @@ function PluginRow({ plugin, mayChange, onEnable }: { plugin: PluginInfo; mayCha
       </td>
       <td role="cell" className="plugin-do">
         {canEnable && (
-          <Button small onClick={onEnable} aria-label={`${plugin.state === 'changed' ? 'Review' : 'Enable'} ${visible(plugin.name)}`}>
+          <Button
+            small
+            onClick={() => onEnable(plugin)}
+            aria-label={`${plugin.state === 'changed' ? 'Review' : 'Enable'} ${visible(plugin.name)}`}
+          >
             {plugin.state === 'changed' ? 'Review' : 'Enable'}
+          </Button>
+        )}
+        {mayChange && canRetry(plugin) && (
+          <Button
+            small
+            reason={busy === 'retry' ? 'It is being started' : undefined}
+            onClick={() => onRetry(plugin)}
+            aria-label={`Retry ${visible(plugin.name)}`}
+          >
+            Retry
           </Button>
         )}
       </td>

@@ -149,6 +149,19 @@ test('an approval stands right after its call, which waits; without the call it 
   );
 });
 
+test('a model that numbers its calls from the beginning in each run: every approval stands with the call of its own run', () => {
+  const ran = (runId: string, entry: Entry): Entry => ({ ...entry, runId });
+  const entries = [ran('r1', assistant([call('c')])), ran('r1', result('c')), ran('r2', assistant([call('c')]))];
+  const items = itemsOf({ entries, runs: new Map([['r2', run({ runId: 'r2' })]]) }, [
+    approvalOf({ id: 'first', runId: 'r1', state: 'denied' }),
+    approvalOf({ id: 'second', runId: 'r2' }),
+  ]);
+  assert.deepEqual(
+    items.flatMap((item) => (item.kind === 'tool' ? [item.state] : item.kind === 'approval' ? [item.approval.id] : [])),
+    ['done', 'first', 'waiting', 'second'],
+  );
+});
+
 test('a decided approval stays with its call', () => {
   const entries = [assistant([call('c')]), result('c')];
   const items = itemsOf({ entries }, [approvalOf({ state: 'allowed', decision: 'allow-once' })]);

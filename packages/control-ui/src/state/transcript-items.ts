@@ -57,6 +57,8 @@ class Rows {
   readonly #tools = new Map<string, number>();
   readonly #deliveries = new Map<string, number>();
   readonly #approvals: Map<string, Approval[]>;
+  /** Approvals that stand with their calls. */
+  readonly #placed = new Set<string>();
   readonly #ended: Map<string | undefined, EndedRun[]>;
   readonly #saidEnds = new Set<string>();
   #day: number | undefined;
@@ -73,7 +75,7 @@ class Rows {
       case 'message':
         if (entry.message.role === 'user') this.#user(entry, entry.message);
         else if (entry.message.role === 'assistant') this.#assistant(entry, entry.message);
-        else this.#result(entry.message);
+        else this.#result(entry, entry.message);
         break;
       case 'custom_message':
         if (entry.display) this.#custom(entry);
@@ -114,7 +116,7 @@ class Rows {
         index === run.segments.length - 1 && ![...run.tools.values()].some((tool) => tool.startedAt > segment.startedAt),
       );
     });
-    for (const tool of run.tools.values()) if (!this.#tools.has(tool.callId)) this.#liveTool(tool);
+    for (const tool of run.tools.values()) if (!this.#tools.has(tool.callId)) this.#liveTool(tool, run.runId);
     const words = run.phase && phaseWords(run.phase.name, run.phase.detail);
     if (words) {
       this.#push({ kind: 'notice', key: `phase:${run.runId}`, at: run.phase!.at, notice: { type: 'phase', text: words, busy: true } });
@@ -166,10 +168,8 @@ class Rows {
     // A run that ended before anything was written.
     for (const ended of this.#ended.get(undefined) ?? []) this.#end(ended.runId, ended.end, ended.at);
     // Questions whose call is not shown, because the page came later or the call is older than what was read.
-    for (const [callId, approvals] of this.#approvals) {
-      if (this.#tools.has(callId)) continue;
-      for (const approval of approvals) if (approval.state === 'pending') this.#push(this.#approvalItem(approval));
-    }
+    for (const approval of this.#sources.approvals)
+      if (approval.state === 'pending' && !this.#placed.has(approval.id)) this.#push(this.#approvalItem(approval));
     return this.#items;
   }
 
@@ -234,46 +234,61 @@ class Rows {
   #call(entry: EntryOf<'message'>, call: ToolCallBlock): void {
     const live = entry.runId === undefined ? undefined : this.#sources.chat.runs.get(entry.runId)?.tools.get(call.id);
     const isUnderWay = entry.runId !== undefined && this.#sources.chat.runs.has(entry.runId);
-    this.#tool({
-      key: `tool:${call.id}`,
-      callId: call.id,
-      name: call.name,
-      subject: live?.subject ?? subjectOf(call.arguments),
-      args: call.arguments,
-      malformed: call.malformed,
-      state: live ? liveState(live) : isUnderWay ? 'running' : 'interrupted',
-      output: live?.output,
-      startedAt: live?.startedAt ?? entry.at,
-      durationMs: live?.durationMs,
-      at: entry.at,
-    });
+    this.#tool(
+      {
+        key: `tool:${call.id}`,
+        callId: call.id,
+        name: call.name,
+        subject: live?.subject ?? subjectOf(call.arguments),
+        args: call.arguments,
+        malformed: call.malformed,
+        state: live ? liveState(live) : isUnderWay ? 'running' : 'interrupted',
+        output: live?.output,
+        startedAt: live?.startedAt ?? entry.at,
+        durationMs: live?.durationMs,
+        at: entry.at,
+      },
+      entry.runId,
+    );
   }
 
-  #liveTool(tool: LiveTool): void {
-    this.#tool({
-      key: `tool:${tool.callId}`,
-      callId: tool.callId,
-      name: tool.name,
-      subject: tool.subject ?? (tool.args && subjectOf(tool.args)),
-      args: tool.args,
-      state: liveState(tool),
-      output: tool.output,
-      startedAt: tool.startedAt,
-      durationMs: tool.durationMs,
-      at: tool.startedAt,
-    });
+  #liveTool(tool: LiveTool, runId: string): void {
+    this.#tool(
+      {
+        key: `tool:${tool.callId}`,
+        callId: tool.callId,
+        name: tool.name,
+        subject: tool.subject ?? (tool.args && subjectOf(tool.args)),
+        args: tool.args,
+        state: liveState(tool),
+        output: tool.output,
+        startedAt: tool.startedAt,
+        durationMs: tool.durationMs,
+        at: tool.startedAt,
+      },
+      runId,
+    );
   }
 
-  #tool(tool: Omit<ToolItem, 'kind' | 'offeredBy'>): void {
-    const approvals = this.#approvals.get(tool.callId) ?? [];
+  /** Of the call in that run: some models count their calls from the beginning in each. */
+  #approvalsOf(callId: string, runId: string | undefined): Approval[] {
+    const isOfRun = (approval: Approval) => approval.runId === undefined || runId === undefined || approval.runId === runId;
+    return (this.#approvals.get(callId) ?? []).filter(isOfRun);
+  }
+
+  #tool(tool: Omit<ToolItem, 'kind' | 'offeredBy'>, runId: string | undefined): void {
+    const approvals = this.#approvalsOf(tool.callId, runId);
     const waits = approvals.some((approval) => approval.state === 'pending');
     this.#tools.set(tool.callId, this.#items.length);
     const offeredBy = this.#sources.owners?.get(tool.name) ?? 'host';
     this.#push({ kind: 'tool', offeredBy, agent: this.#sources.agent, ...tool, state: waits ? 'waiting' : tool.state });
-    for (const approval of approvals) this.#push(this.#approvalItem(approval));
+    for (const approval of approvals) {
+      this.#placed.add(approval.id);
+      this.#push(this.#approvalItem(approval));
+    }
   }
 
-  #result(message: ToolResultMessage): void {
+  #result({ runId }: EntryOf<'message'>, message: ToolResultMessage): void {
     const at = this.#tools.get(message.toolCallId);
     const call = at === undefined ? undefined : (this.#items[at] as ToolItem);
     const result = {
@@ -284,20 +299,23 @@ class Rows {
       provenance: message.provenance,
     };
     // A refusal of the person is the tool's outcome, whatever the model was told.
-    const settled = this.#approvals.get(message.toolCallId)?.at(-1)?.state;
+    const settled = this.#approvalsOf(message.toolCallId, runId).at(-1)?.state;
     if (message.isError && (settled === 'denied' || settled === 'expired')) result.state = 'denied';
     const subject = message.details?.subject;
     if (call && at !== undefined)
       this.#items[at] = { ...call, ...result, ...(typeof subject === 'string' && subject !== '' ? { subject } : {}) };
     // Its call is on an older page.
     else
-      this.#tool({
-        key: `tool:${message.toolCallId}`,
-        callId: message.toolCallId,
-        name: message.toolName,
-        at: message.timestamp,
-        ...result,
-      });
+      this.#tool(
+        {
+          key: `tool:${message.toolCallId}`,
+          callId: message.toolCallId,
+          name: message.toolName,
+          at: message.timestamp,
+          ...result,
+        },
+        runId,
+      );
   }
 
   #segment(segment: Segment, streaming: boolean): void {

@@ -205,6 +205,12 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     }
   }
 
+  /** Another one where something else is there than before. */
+  function foundText(): string {
+    const all = [...sorted().map(({ found }) => found), ...rejected];
+    return JSON.stringify(all.map(({ folder, manifest }) => [folder, manifest?.version, manifest?.grants]));
+  }
+
   /** As the operator would: on record, shown, and taken back in the same way. */
   async function switchOnAtFirst(id: string): Promise<void> {
     const plugin = known.get(id);
@@ -344,7 +350,9 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     // Manifests are read anew, here and where it is enabled: what is shown, asked for and trusted belongs to the same files.
     treeHash: (id) =>
       inTurn(async () => {
+        const before = foundText();
         await look();
+        if (foundText() !== before) changed();
         const plugin = known.get(id);
         return plugin && trust.treeHashOf(plugin);
       }),

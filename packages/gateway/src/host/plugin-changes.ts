@@ -10,6 +10,8 @@ export interface Compared {
   readonly treeHash?: string;
   readonly entries: readonly TreeEntry[];
   readonly trustedHash?: string;
+  /** Granted with those files. */
+  readonly held: readonly string[];
   readonly consent?: PluginConsent;
 }
 
@@ -21,7 +23,7 @@ const MAX_FILES = 500;
 
 /** `asked`: now. `now`: what its tools say, if it is loaded. */
 export function changesOf(
-  { treeHash, entries, trustedHash, consent }: Compared,
+  { treeHash, entries, trustedHash, held, consent }: Compared,
   asked: readonly string[],
   now: ToolTexts | undefined,
 ): PluginChanges {
@@ -36,6 +38,8 @@ export function changesOf(
     files: trustedHash !== undefined && !before ? [] : files.slice(0, MAX_FILES),
     ...(files.length > MAX_FILES && (trustedHash === undefined || before) ? { moreFiles: files.length - MAX_FILES } : {}),
     ...(trustedHash !== undefined && !isSame && !before ? { filesUnknown: true as const } : {}),
+    asked: [...asked],
+    held: [...held],
     grants: {
       added: consent ? asked.filter((grant) => !known.includes(grant)) : trustedHash === undefined ? [...asked] : [],
       removed: known.filter((grant) => !asked.includes(grant)),

@@ -168,6 +168,7 @@ export function createPluginTrust({ store, clock, uid }: Deps): PluginTrust {
         ...(treeHash === undefined ? {} : { treeHash }),
         entries,
         ...(trustedHash === undefined ? {} : { trustedHash }),
+        held: grants.flatMap(({ grant, treeHash: of }) => (of === trustedHash && grant !== TRUST ? [grant] : [])),
         ...(consent && consent.treeHash === trustedHash ? { consent } : {}),
       };
     },

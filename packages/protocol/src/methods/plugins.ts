@@ -106,6 +106,10 @@ export const pluginMethods = {
         moreFiles: Type.Optional(Count),
         /** They are others, and what they were was not kept. */
         filesUnknown: Type.Optional(Type.Literal(true)),
+        /** What its manifest asks for. */
+        asked: Type.Array(Grant),
+        /** What it was granted with the files that were trusted. */
+        held: Type.Array(Grant),
         /** What its manifest asks for, beside what it asked for then. */
         grants: Type.Object({ added: Type.Array(Grant), removed: Type.Array(Grant) }, closed),
         /** All that are known. While one is `changed`, the plugin stands still until somebody enables it again. */
