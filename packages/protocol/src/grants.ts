@@ -56,10 +56,18 @@ export function grantRow(grant: string): GrantSpec | undefined {
   const row: GrantSpec = grants[name as GrantName];
   if ((row.of === undefined) !== (of === undefined)) return undefined;
   // What extensions alone have, each in its own words.
-  return name === ('extension.use' satisfies GrantName) && Object.hasOwn(groups, of!) ? groupRow(of as SepGroup) : row;
+  return name === ('extension.use' satisfies GrantName) ? (ofExtensions(of!) ?? row) : row;
 }
 
-function groupRow(group: SepGroup): GrantSpec {
-  const row: { readonly summary: string; readonly wide?: true } = groups[group];
+/** What an extension asks for beside the groups of its protocol: places outside of its sandbox. */
+const reaches: Readonly<Record<string, GrantSpec>> = {
+  net: { summary: 'Reach the network. Without a sandbox it can anyway.', wide: true },
+  files: { summary: 'Reach the places that its manifest names. Without a sandbox it can anyway.', wide: true },
+};
+
+function ofExtensions(capability: string): GrantSpec | undefined {
+  if (Object.hasOwn(reaches, capability)) return reaches[capability];
+  if (!Object.hasOwn(groups, capability)) return undefined;
+  const row: { readonly summary: string; readonly wide?: true } = groups[capability as SepGroup];
   return { summary: row.summary, ...(row.wide ? { wide: true } : {}) };
 }

@@ -140,6 +140,13 @@ test('what only extensions have is said in its own words, and whether it reaches
     wide: true,
   });
   assert.equal(grantWords('extension.use:kv').wide, false);
+  assert.deepEqual(
+    ['net', 'files'].map((each) => grantWords(`extension.use:${each}`)).map(({ meaning, wide }) => [meaning.split('.')[0], wide]),
+    [
+      ['Reach the network', true],
+      ['Reach the places that its manifest names', true],
+    ],
+  );
   assert.equal(grantWords('extension.use:unheard-of').meaning, 'Use something that only extensions have: unheard-of.');
 });
 
