@@ -221,7 +221,7 @@ test('a record of a job is cleaned up once, with its session or with the plugin,
   Object.defineProperty(globalThis, Symbol.for('tenon.test.calm'), { value: true, configurable: true });
   assert.deepEqual(await reset(), ['flaky'], 'what was cleaned up is not asked again, what failed is');
   assert.deepEqual(await reset(), []);
-  writePlugin(world.place, { id: 'one', register: job('b', other) });
+  writePlugin(world.place, { id: 'one', grants: ['schedule.turns'], register: job('b', other) });
   await host.enable('one', { by });
   assert.deepEqual(told(), [], 'the new load has it, too');
   await host.disable('one', { by });

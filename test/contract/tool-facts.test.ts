@@ -287,6 +287,7 @@ test('a hook that rewrites a call does not lead around a policy', async () => {
   assert.deepEqual(await world.pass(toolNamed('read'), { path: 'open/note' }), {
     refused: 'Blocked by guard: secret',
     outcome: 'blocked',
+    plugin: 'guard',
   });
   assert.deepEqual(seen, [undefined], 'what was known of other params is not told');
 });

@@ -21,7 +21,7 @@ export interface LaunchDeps extends Omit<ConfineDeps, 'userHome'> {
 }
 
 /** `root`: the copy of its files that it runs from. */
-export async function planLaunch(
+export async function prepareLaunch(
   manifest: ExtensionManifest,
   root: string,
   granted: ReadonlySet<string>,

@@ -29,7 +29,7 @@ import type { Accepted, ExtensionRun } from './extension-run.ts';
 import { findSandbox, reachOf, type SandboxWish } from './extension-sandbox.ts';
 import { findEverywhere, trustedWorkspaces } from './find-everywhere.ts';
 import { type FoundExtension, grantsWantedBy, type NamedFolder } from './find-extensions.ts';
-import { type Launch, planLaunch } from './launch.ts';
+import { type Launch, prepareLaunch } from './launch.ts';
 import { createLogRing } from './log-ring.ts';
 import { createOrphanGuard } from './orphan-guard.ts';
 import type { Params, Peer } from './peer.ts';
@@ -364,7 +364,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
       ...accepted,
       extension,
       resources: await readResources(extension.manifest, root),
-      launch: await planLaunch(extension.manifest, root, accepted.granted, { ...deps, workspace }),
+      launch: await prepareLaunch(extension.manifest, root, accepted.granted, { ...deps, workspace }),
     };
     const before = source;
     source = next;
