@@ -23,7 +23,7 @@ function writeExtension(folder: string, version: string, more: Readonly<Record<s
 }
 
 test('from a folder: copied whole, found by the host, updated, rolled back and removed', async (t) => {
-  verifies('sep:install');
+  verifies('seed3:install', 'sep:install');
   const world = installWorld(t);
   const folder = writeExtension(join(world.home, 'work', 'my notes'), '1.0.0', { 'run.sh': '#!/bin/sh\n' });
   chmodSync(join(folder, 'run.sh'), 0o755);
@@ -62,7 +62,7 @@ test('from a folder: copied whole, found by the host, updated, rolled back and r
 });
 
 test('from a registry: by tag and by version, with its scope, the archive in the lock file', async (t) => {
-  verifies('sep:install');
+  verifies('seed3:install', 'sep:install');
   await using registry = await openRegistry();
   const world = installWorld(t, { registry: registry.url });
   registry.publish('@me/tenon-notes', '1.0.0', extensionFiles('notes', '1.0.0'));
@@ -81,7 +81,7 @@ test('from a registry: by tag and by version, with its scope, the archive in the
 });
 
 test('from a git repository: a branch, a tag and a commit, as a folder and over HTTP', async (t) => {
-  verifies('sep:install');
+  verifies('seed3:install', 'sep:install');
   const world = installWorld(t);
   const repository = makeRepository(join(world.home, 'hosted', 'me', 'notes'));
   const files = (version: string) => ({
@@ -188,7 +188,7 @@ test('a lock file that cannot be read, and an older version that is not what it 
 });
 
 test('search: the index file and both keywords of the registry; what cannot be asked is told', async (t) => {
-  verifies('sep:install');
+  verifies('seed3:search', 'sep:install');
   await using registry = await openRegistry();
   const world = installWorld(t, { registry: registry.url });
   const publish = (name: string, keywords: string[], description: string) =>

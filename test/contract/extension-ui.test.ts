@@ -69,7 +69,7 @@ function post(path: string, body: unknown, token = gateway.token, more: RequestI
 }
 
 test('G16, G19: every kind of question reaches the clients of its session, the first answer counts, and other frames go on meanwhile', async () => {
-  verifies('sep:ui', 'sep:G16', 'sep:G19', 'sep:initialize');
+  verifies('seed3:ui-relay', 'sep:ui', 'sep:G16', 'sep:G19', 'sep:initialize');
   const key = await newSession();
   await using one = await watch();
   await using two = await watch();
@@ -127,7 +127,7 @@ test('G19: a client that comes later sees what is pending, of its own session al
 });
 
 test('nobody there: cancelled, and whoever cannot answer does not count; without the grant it is refused', async () => {
-  verifies('sep:ui', 'sep:G26', 'S41');
+  verifies('seed3:ui-relay', 'sep:ui', 'sep:G26', 'S41');
   const key = await newSession();
   const reader = await mintToken(admin, ['operator.read']);
   await using looks = await watch(reader.token);

@@ -482,7 +482,7 @@ describe('conversations in the terminal', () => {
     test('a question of an extension is answered in one terminal and folds in the other; what was being typed comes back', {
       skip: !hasScript,
     }, async (t) => {
-      verifies('sep:ui', 'sep:commands');
+      verifies('sep:ui', 'sep:commands', 'seed3:commands');
       writeDesk(home, { capabilities: 'ui = true' });
       await using admin = await connectRaw(gateway.socketUrl, gateway.token);
       assert.equal((await admin.request('plugins.reload', {})).ok, true);

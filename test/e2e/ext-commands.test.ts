@@ -1,6 +1,6 @@
 // `tenon ext ls, inspect, trust, grant, revoke, reload` and the same over HTTP, against one real gateway with one extension.
 import assert from 'node:assert/strict';
-import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
@@ -8,6 +8,7 @@ import type { PluginInfo } from '@tenon/protocol';
 import { runCli } from '../../packages/gateway/src/cli/program.ts';
 import { cleanEnv, startGatewayProcess, type GatewayProcess } from '../support/gateway.ts';
 import { put } from '../support/plugins.ts';
+import { verifies } from '../support/verifies.ts';
 
 let gateway: GatewayProcess;
 let folder: string;
@@ -164,4 +165,31 @@ test('a reload is a new process, over HTTP and by its command; one that is no go
   const { problems } = (await ask('/api/ext')).json.extensions[0]!;
   assert.notDeepEqual(problems, []);
   assert.equal((await tenon('ext', 'reload', 'notes')).code, 1);
+});
+
+test('G21: nothing that looks at extensions, models or commands starts one that is not trusted', async () => {
+  verifies('sep:G21');
+  const untrusted = join(gateway.home, 'extensions', 'untrusted');
+  const mark = join(gateway.home, 'mark');
+  mkdirSync(untrusted, { mode: 0o755 });
+  chmodSync(untrusted, 0o755);
+  put(
+    join(untrusted, 'extension.toml'),
+    'name = "untrusted"\nversion = "1.0.0"\n[run]\ncommand = "node"\nargs = ["main.mjs"]\n[capabilities]\ntools = true\nproviders = true\n',
+  );
+  put(join(untrusted, 'main.mjs'), `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(mark)}, '');\n`);
+  for (const words of [
+    ['ext', 'ls'],
+    ['ext', 'check', untrusted],
+    ['ext', 'reload', 'untrusted'],
+    ['ext', 'inspect', 'untrusted'],
+    ['plugin', 'ls'],
+    ['model', 'ls'],
+    ['doctor'],
+    ['run', 'hello'],
+  ])
+    await tenon(...words);
+  const { json } = await ask('/api/ext');
+  assert.ok(json.extensions.some(({ id, state }) => id === 'untrusted' && state === 'off'));
+  assert.equal(existsSync(mark), false);
 });

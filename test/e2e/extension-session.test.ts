@@ -65,7 +65,7 @@ function noted({ gateway }: Conversation): Record<string, unknown>[] {
 }
 
 test('an extension writes into its session as people and plugins do, under its own name, and its tool never waits for its own turn', async (t) => {
-  verifies('sep:tiers', 'sep:G37');
+  verifies('seed3:context-tiers', 'sep:tiers', 'sep:G37');
   await using talk = await open(t, { capabilities: 'session = true' });
   // Steered into the running turn by the tool of that very turn, then a turn of its own after it.
   talk.server.next(
@@ -144,7 +144,7 @@ test('an extension writes into its session as people and plugins do, under its o
 });
 
 test('G28: a context is worth nothing after its dispatch, in another process, for another extension, or where nobody may write', async (t) => {
-  verifies('sep:tiers', 'sep:G28', 'sep:errors');
+  verifies('seed3:context-tiers', 'sep:tiers', 'sep:G28', 'sep:errors');
   await using talk = await open(t, { capabilities: 'session = true\nkv = true\nevents = ["session_start"]', events: ['session_start'] }, [
     'other',
   ]);
