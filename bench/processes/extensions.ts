@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { readResult } from '../../packages/protocol/src/sep/index.ts';
-import { createPeer } from '../../packages/gateway/src/host/sep/peer.ts';
+import { createPeer } from '../../packages/gateway/src/host/sep/connection/peer.ts';
 import { systemClock } from '../../packages/gateway/src/kernel/clock.ts';
 import { serveJobs } from '../child.ts';
 import { percentile } from '../rounds.ts';

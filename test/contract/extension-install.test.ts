@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { findExtensions } from '../../packages/gateway/src/host/sep/find-extensions.ts';
+import { findExtensions } from '../../packages/gateway/src/host/sep/find/find-extensions.ts';
 import { holdStore } from '../../packages/gateway/src/install/hold-store.ts';
 import { searchExtensions } from '../../packages/gateway/src/install/search.ts';
 import { integrityOf, tgz } from '../support/archives.ts';

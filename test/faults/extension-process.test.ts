@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { limits, restartDelaysMs } from '@tenon/protocol/sep/wire';
-import { createOrphanGuard } from '../../packages/gateway/src/host/sep/orphan-guard.ts';
-import { peerFaults, type PeerFault } from '../../packages/gateway/src/host/sep/peer.ts';
-import { type ProcessLimits, processLimits, startProcess } from '../../packages/gateway/src/host/sep/process.ts';
-import { createStderrRing } from '../../packages/gateway/src/host/sep/stderr-ring.ts';
+import { createOrphanGuard } from '../../packages/gateway/src/host/sep/process/orphan-guard.ts';
+import { peerFaults, type PeerFault } from '../../packages/gateway/src/host/sep/connection/peer.ts';
+import { type ProcessLimits, processLimits, startProcess } from '../../packages/gateway/src/host/sep/process/process.ts';
+import { createStderrRing } from '../../packages/gateway/src/host/sep/process/stderr-ring.ts';
 import { createSupervisor } from '../../packages/gateway/src/host/sep/supervisor.ts';
 import { type Clock, systemClock } from '../../packages/gateway/src/kernel/clock.ts';
 import { randomId } from '../../packages/gateway/src/kernel/ids.ts';
@@ -264,8 +264,8 @@ test('S47: extensions end with a gateway that was killed, with their children', 
   const place = newSleepTime();
   const script = `
     import { spawn } from 'node:child_process';
-    import { createOrphanGuard } from ${JSON.stringify(join(import.meta.dirname, '../../packages/gateway/src/host/sep/orphan-guard.ts'))};
-    import { startProcess } from ${JSON.stringify(join(import.meta.dirname, '../../packages/gateway/src/host/sep/process.ts'))};
+    import { createOrphanGuard } from ${JSON.stringify(join(import.meta.dirname, '../../packages/gateway/src/host/sep/process/orphan-guard.ts'))};
+    import { startProcess } from ${JSON.stringify(join(import.meta.dirname, '../../packages/gateway/src/host/sep/process/process.ts'))};
     import { systemClock as clock } from ${JSON.stringify(join(import.meta.dirname, '../../packages/gateway/src/kernel/clock.ts'))};
     const orphans = createOrphanGuard({ spawn, run: ${JSON.stringify(randomId())} });
     const stderr = { follow() {} };

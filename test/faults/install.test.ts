@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { installedFolder } from '../../packages/gateway/src/host/sep/extension-lock.ts';
+import { installedFolder } from '../../packages/gateway/src/host/sep/find/extension-lock.ts';
 import { hashTree } from '../../packages/gateway/src/host/tree-hash.ts';
 import { faultPoints, isInstallPoint } from '../support/fault-points.ts';
 import { cleanEnv, tenonBin } from '../support/gateway.ts';

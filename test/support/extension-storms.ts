@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PluginHost } from '../../packages/gateway/src/host/plugin-host.ts';
-import { createTreeCopies } from '../../packages/gateway/src/host/sep/tree-copy.ts';
+import { createTreeCopies } from '../../packages/gateway/src/host/sep/process/tree-copy.ts';
 import { hashTree } from '../../packages/gateway/src/host/tree-hash.ts';
 import type { HostWorld } from './plugins.ts';
 import { put } from './plugins.ts';

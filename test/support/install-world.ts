@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { readExtensionLock } from '../../packages/gateway/src/host/sep/extension-lock.ts';
+import { readExtensionLock } from '../../packages/gateway/src/host/sep/find/extension-lock.ts';
 import {
   type Agree,
   type Installed,

@@ -2,7 +2,7 @@
 // session and begins a turn as any other, what is for the next turn is an injection, and a model is chosen as by `/model`. What an
 // extension says stands under its name, so that nobody takes it for the word of a person or of the agent.
 import { GatewayError, type JsonObject, thinkingLevels } from '@tenon/protocol';
-import type { SessionDesk } from '../host/sep/session-desk.ts';
+import type { SessionDesk } from '../host/sep/serve/session-desk.ts';
 import type { HookRunner } from '../host/run-hook.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';

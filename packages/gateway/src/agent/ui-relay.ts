@@ -13,7 +13,7 @@ import {
 } from '@tenon/protocol';
 import type { UiAnswer, UiRequest } from '@tenon/protocol/sep';
 import { texts } from '@tenon/protocol/sep/wire';
-import type { Asker, People } from '../host/sep/people.ts';
+import type { Asker, People } from '../host/sep/serve/people.ts';
 import type { ChannelQuestions } from '../host/send-question.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';

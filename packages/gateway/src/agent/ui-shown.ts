@@ -3,7 +3,7 @@
 // replaced by what comes last.
 import type { UiShown } from '@tenon/protocol';
 import type { Clock, Timer } from '../kernel/clock.ts';
-import type { Asker } from '../host/sep/people.ts';
+import type { Asker } from '../host/sep/serve/people.ts';
 
 export interface ShownDeps {
   readonly clock: Clock;

@@ -29,7 +29,7 @@ import { createBlocks } from './plugin-blocks.ts';
 import { createRunContexts } from './run-context.ts';
 import { createChannelQuestions } from './send-question.ts';
 import { extensionsWhenThere } from './sep/extensions.ts';
-import { FILES_GRANT, NET_GRANT } from './sep/extension-sandbox.ts';
+import { FILES_GRANT, NET_GRANT } from './sep/process/sandbox.ts';
 import { createSessionEnds } from './session-ends.ts';
 import { watchSlowness } from './slow-breaker.ts';
 import { runStartupChecks } from './startup-checks.ts';

@@ -31,10 +31,10 @@ import type { AskedPerson, PersonQuestion } from './plugin-questions.ts';
 import type { TurnSchedules } from './plugin-schedules.ts';
 import type { ServiceState } from './plugin-services.ts';
 import type { ProcessInfo } from './sep/extension-run.ts';
-import type { LogPage } from './sep/log-ring.ts';
+import type { LogPage } from './sep/process/log-ring.ts';
 import type { ExtensionOptions } from './sep/open-extensions.ts';
-import type { People } from './sep/people.ts';
-import type { SessionDesk } from './sep/session-desk.ts';
+import type { People } from './sep/serve/people.ts';
+import type { SessionDesk } from './sep/serve/session-desk.ts';
 import type { WatchOptions } from './plugin-watchdog.ts';
 
 export type PluginState = keyof typeof pluginStates;

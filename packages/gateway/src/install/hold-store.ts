@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { EXTENSION_STORE_FOLDER } from '../host/sep/extension-lock.ts';
+import { EXTENSION_STORE_FOLDER } from '../host/sep/find/extension-lock.ts';
 import { InstallError } from './install-error.ts';
 
 const BUSY_FILE = '.busy';

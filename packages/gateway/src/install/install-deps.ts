@@ -1,6 +1,6 @@
 // What installing needs of the world, passed in so that a test can be the world.
 import type { spawn } from 'node:child_process';
-import type { InstalledVersion, LockedExtension } from '../host/sep/extension-lock.ts';
+import type { InstalledVersion, LockedExtension } from '../host/sep/find/extension-lock.ts';
 import type { Clock } from '../kernel/clock.ts';
 
 /** How far it is: what is being done, and of how much. */

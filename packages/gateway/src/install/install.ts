@@ -1,8 +1,8 @@
 // Installs, updates, rolls back and removes extensions: what is fetched is prepared beside the store, looked at, agreed to, and
 // moved; then the lock file is replaced, which is the one step that counts. Nothing of an extension is run here.
 import { lstat } from 'node:fs/promises';
-import type { FoundExtension } from '../host/sep/find-extensions.ts';
-import { readExtension } from '../host/sep/find-extensions.ts';
+import type { FoundExtension } from '../host/sep/find/find-extensions.ts';
+import { readExtension } from '../host/sep/find/find-extensions.ts';
 import {
   type ExtensionLock,
   type InstalledVersion,
@@ -10,7 +10,7 @@ import {
   type LockedExtension,
   readExtensionLock,
   writeExtensionLock,
-} from '../host/sep/extension-lock.ts';
+} from '../host/sep/find/extension-lock.ts';
 import { type FileChange, filesBetween } from '../host/plugin-changes.ts';
 import { hashTree, type TreeEntry } from '../host/tree-hash.ts';
 import { faultpoint } from '../kernel/fault.ts';

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EXTENSION_STORE_FOLDER, readExtensionLock } from '../host/sep/extension-lock.ts';
+import { EXTENSION_STORE_FOLDER, readExtensionLock } from '../host/sep/find/extension-lock.ts';
 import { syncFolder } from '../kernel/durable-file.ts';
 import { faultpoint } from '../kernel/fault.ts';
 

@@ -1,7 +1,7 @@
 // What the host of plugins knows of an extension: a plugin whose code runs in a process of its own.
 import type { ExtensionState, JsonObject } from '@tenon/protocol';
-import type { Reach } from './extension-sandbox.ts';
-import type { LogPage } from './log-ring.ts';
+import type { Reach } from './process/sandbox.ts';
+import type { LogPage } from './process/log-ring.ts';
 
 /** The files and rights that the operator has accepted. */
 export interface Accepted {

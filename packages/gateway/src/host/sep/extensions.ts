@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { extensionFolders } from '@tenon/protocol/sep/wire';
-import { EXTENSION_LOCK_FILE } from './extension-lock.ts';
+import { EXTENSION_LOCK_FILE } from './find/extension-lock.ts';
 import type { ExtensionDeps, Extensions } from './open-extensions.ts';
 
 export function extensionsWhenThere(deps: ExtensionDeps): Extensions {

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RegisterApi } from '@tenon/plugin-sdk';
 import type { ExtensionManifest } from '@tenon/protocol/sep';
-import { agentTool } from './tool-names.ts';
+import { agentTool } from './bridge/tool-names.ts';
 
 interface Text {
   readonly name: string;

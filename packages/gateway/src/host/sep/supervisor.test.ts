@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { createManualClock } from '../../testing/manual-clock.ts';
-import type { ExtensionProcess, ProcessEnd } from './process.ts';
-import type { TreeUse } from './process-tree.ts';
+import type { ExtensionProcess, ProcessEnd } from './process/process.ts';
+import type { TreeUse } from './process/process-tree.ts';
 import { createSupervisor } from './supervisor.ts';
 
 type Answer = (method: string, params: Record<string, unknown>, process: FakeProcess) => unknown;

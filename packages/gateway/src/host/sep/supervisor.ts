@@ -6,9 +6,9 @@ import { limits, methods, restartDelaysMs, texts } from '@tenon/protocol/sep/wir
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import type { CrashMemory } from '../../store/plugins.ts';
 import { shortText } from '../error-text.ts';
-import { createPeer, type Params, type Peer, type PeerFault, type PeerHandler, type RequestOptions } from './peer.ts';
-import type { ExtensionProcess, ProcessEnd } from './process.ts';
-import { NotAnswered } from './rpc-error.ts';
+import { createPeer, type Params, type Peer, type PeerFault, type PeerHandler, type RequestOptions } from './connection/peer.ts';
+import type { ExtensionProcess, ProcessEnd } from './process/process.ts';
+import { NotAnswered } from './connection/rpc-error.ts';
 
 /** One process of the extension, from its introduction on. */
 export interface Generation<Introduced> {
