@@ -132,6 +132,7 @@ export function openExtensions(deps: ExtensionDeps): Extensions {
               ...deps,
               orphans,
               copyOf,
+              dropCopy: (copy) => copies.drop(copy),
               nextNumber: () => ++started,
               wish,
               sandbox,
@@ -170,6 +171,7 @@ function installedIn(home: string): { readonly folders: NamedFolder[]; readonly 
 interface RunDeps extends Omit<ExtensionDeps, 'sandbox'> {
   readonly orphans: ReturnType<typeof createOrphanGuard>;
   readonly copyOf: (folder: string, hash: string) => Promise<string>;
+  readonly dropCopy: (copy: string) => Promise<void>;
   readonly nextNumber: () => number;
   readonly wish: SandboxWish;
   readonly sandbox: () => Promise<DetectedSandbox>;
@@ -197,6 +199,8 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
   let found = first;
   /** What is, or is to be, at work. */
   let source: Source | undefined;
+  /** What its processes were started from, and how many of them still run. */
+  const copies = new Map<string, number>();
   let mustRenew = false;
   let isFirst = true;
   /** Whoever asked last was told that there is none. */
@@ -256,15 +260,17 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
   const supervisor = createSupervisor<Introduced, Source>({
     clock,
     random: deps.random,
-    launch: ({ launch }) =>
-      startProcess({
-        ...launch,
-        spawn: deps.spawn,
-        clock,
-        stderr,
-        orphans: deps.orphans,
-        number: deps.nextNumber(),
-      }),
+    launch({ launch }) {
+      const { spawn: start, orphans } = deps;
+      const process = startProcess({ ...launch, spawn: start, clock, stderr, orphans, number: deps.nextNumber() });
+      const count = (by: number) => copies.set(launch.cwd, (copies.get(launch.cwd) ?? 0) + by);
+      count(1);
+      void process.ended.then(() => {
+        count(-1);
+        dropCopies();
+      });
+      return process;
+    },
     hello: (from) => helloOf(from, deps),
     readHello,
     request: (generation, method) => bridge.request(method, generation),
@@ -359,6 +365,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     isFirst = false;
     const extension = found;
     const root = await deps.copyOf(extension.folder, accepted.hash);
+    copies.set(root, copies.get(root) ?? 0);
     const { workspace = deps.workspace } = extension;
     const next: Source = {
       ...accepted,
@@ -377,6 +384,16 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     throw new Error(failed);
   }
 
+  /** Of files that no process runs from, or is started from any more. */
+  function dropCopies(): void {
+    if (preparing > 0) return;
+    for (const [copy, count] of copies) {
+      if (count > 0 || copy === source?.launch.cwd) continue;
+      copies.delete(copy);
+      deps.dropCopy(copy).catch((error: unknown) => log.warn({ plugin: name, error }, 'cannot remove a copy of an extension'));
+    }
+  }
+
   async function stop(): Promise<void> {
     stopped.resolve();
     stopped = Promise.withResolvers<void>();
@@ -387,6 +404,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     registered = undefined;
     deps.activeTools.forget(name);
     await supervisor.stop();
+    dropCopies();
   }
 
   return {
@@ -402,6 +420,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
         .then(() => prepare(accepted))
         .finally(() => {
           preparing--;
+          dropCopies();
           // What came meanwhile.
           const { current } = supervisor;
           if (current && registered !== undefined && textOf(introducedBy(current)) !== registered) announce();

@@ -7,6 +7,8 @@ import { hashTree } from '../../tree-hash.ts';
 export interface TreeCopies {
   /** The folder of the copy. Rejects with an error that says why there is none. */
   of(folder: string, hash: string): Promise<string>;
+  /** Nobody runs from it any more. */
+  drop(copy: string): Promise<void>;
   /** Of all that were made before: nobody runs from them any more. */
   clear(): Promise<void>;
 }
@@ -15,8 +17,17 @@ export function createTreeCopies(place: string): TreeCopies {
   /** By the digest of the trusted files: the latest copy of them, and what it looked like when it was made. */
   const sealed = new Map<string, { readonly copy: string; readonly hash: string }>();
   let made = 0;
+  /** One after another, and before anything is put in their place. */
+  let removed: Promise<void> = Promise.resolve();
+
+  function removeNext(path: string): Promise<void> {
+    const mine = removed.then(() => remove(path));
+    removed = mine.catch(() => {});
+    return mine;
+  }
 
   async function make(folder: string, hash: string): Promise<string> {
+    await removed;
     // Never in place of another one: somebody may run from that.
     const copy = join(place, sealed.has(hash) ? `${hash}.${++made}` : hash);
     await remove(copy);
@@ -41,9 +52,13 @@ export function createTreeCopies(place: string): TreeCopies {
       const now = known && (await hashTree(known.copy));
       return known && now?.ok && now.hash === known.hash ? known.copy : make(folder, hash);
     },
+    async drop(copy) {
+      for (const [hash, known] of sealed) if (known.copy === copy) sealed.delete(hash);
+      await removeNext(copy);
+    },
     async clear() {
       sealed.clear();
-      await remove(place);
+      await removeNext(place);
     },
   };
 }
