@@ -2,7 +2,7 @@
 // registry on this machine, no terminal.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { ArchiveEntry } from '../support/archives.ts';
@@ -88,7 +88,7 @@ test('an extension is installed with consent, updated, rolled back and removed w
   const updated = await tenon(home, 'ext', 'update', '--yes');
   assert.equal(updated.stdout, 'notes 2.0.0 is installed in place of 1.0.0, loaded\n', updated.stderr);
   assert.match(updated.stderr, /new: hooks\.intercept:before_tool_call/);
-  assert.match(updated.stderr, /files differ:\n {2}changed {2}extension\.toml\n/);
+  assert.match(updated.stderr, /1 file differs:\n {2}changed {2}extension\.toml\n/);
   const now = await plugin();
   assert.deepEqual([now?.version, now?.state], ['2.0.0', 'loaded']);
   assert.deepEqual(
@@ -112,4 +112,27 @@ test('an extension is installed with consent, updated, rolled back and removed w
   assert.deepEqual([again.code, (await plugin())?.state], [0, 'off'], 'nothing that was decided about it is left');
   const wrong = await tenon(home, '--json', 'ext', 'install', 'npm:../x');
   assert.deepEqual([wrong.code, (JSON.parse(wrong.stderr) as { code: string }).code], [2, 'USAGE']);
+});
+
+test('the name of a plugin is no name for an extension: it is not installed, and removing one leaves the plugin as it is', async () => {
+  const home = temporaryHome();
+  const folder = join(home, 'source');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'extension.toml'), 'name = "webchat"\nversion = "1.0.0"\n[run]\ncommand = "sleep"\nargs = ["100"]\n');
+  // No gateway runs, so nobody knows the names of plugins.
+  assert.equal((await tenon(home, 'ext', 'install', folder)).code, 0);
+  await using gateway = await startGatewayProcess({ home });
+  assert.equal(gateway.home, home);
+  const webchat = async () => {
+    const { plugins } = JSON.parse((await tenon(home, '--json', 'plugin', 'ls')).stdout) as { plugins: Plugin[] };
+    return plugins.filter(({ id }) => id === 'webchat').map(({ state }) => state);
+  };
+  assert.deepEqual(await webchat(), ['loaded', 'rejected']);
+  const removed = await tenon(home, 'ext', 'rm', 'webchat', '--yes', '--json');
+  assert.equal(removed.stdout, '{"name":"webchat","version":"1.0.0","removed":true,"forgotten":false}\n', removed.stderr);
+  assert.deepEqual(await webchat(), ['loaded']);
+  const refused = await tenon(home, 'ext', 'install', folder, '--yes');
+  assert.match(refused.stderr, /"webchat" is the name of a plugin \(give the extension another one in its manifest\)/);
+  assert.equal(refused.code, 1);
+  assert.deepEqual(await webchat(), ['loaded']);
 });

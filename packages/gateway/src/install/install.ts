@@ -246,7 +246,7 @@ function readLock(home: string): ExtensionLock {
 function lockedOf({ extensions }: ExtensionLock, name: string): LockedExtension {
   const locked = Object.hasOwn(extensions, name) ? extensions[name] : undefined;
   if (locked) return locked;
-  throw new InstallError('NOT_FOUND', `No extension "${name}" was installed`, 'list them with: tenon plugin ls');
+  throw new InstallError('NOT_FOUND', `No extension "${name}" was installed`, 'list them with: tenon ext ls');
 }
 
 function withExtension(lock: ExtensionLock, name: string, locked: LockedExtension): ExtensionLock {

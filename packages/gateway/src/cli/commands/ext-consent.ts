@@ -2,6 +2,8 @@
 // different from the version before.
 import type { Agree, Prepared } from '../../install/install.ts';
 import type { CommandContext } from '../context.ts';
+import { CliError, exitCodes } from '../failure.ts';
+import { readRunning } from '../running.ts';
 import type { Progress } from './ext-deps.ts';
 
 const MAX_NAMED = 12;
@@ -30,12 +32,12 @@ export async function preparedLines({ name, version, extension, origin, treeHash
 function fileLines(files: NonNullable<Prepared['replaces']>['files']): string[] {
   const rest = files.length - MAX_NAMED;
   const named = files.slice(0, MAX_NAMED).map(({ path, change }) => `  ${change.padEnd(7)}  ${path}`);
-  return [`${files.length} files differ:`, ...named, ...(rest > 0 ? [`  and ${rest} more`] : [])];
+  return [files.length === 1 ? '1 file differs:' : `${files.length} files differ:`, ...named, ...(rest > 0 ? [`  and ${rest} more`] : [])];
 }
 
 /** Shows it. What takes the place of another version needs a yes first; a new one is off until it is enabled. */
 export function agreeing(
-  { out, consent }: Pick<CommandContext, 'out' | 'consent'>,
+  { out, consent, home, ask }: Pick<CommandContext, 'out' | 'consent' | 'home' | 'ask'>,
   progress: Progress,
   { yes, showSame = false, keep }: { yes: boolean; showSame?: boolean; keep: (prepared: Prepared) => void },
 ): Agree {
@@ -44,7 +46,21 @@ export function agreeing(
     const { visible } = await import('@tenon/protocol');
     if (!out.json && (showSame || !prepared.isSame)) for (const line of await preparedLines(prepared)) out.talk(visible(line));
     keep(prepared);
-    const { name, version, replaces } = prepared;
+    const { name, version, replaces, isSame } = prepared;
+    const isNew = !replaces && !isSame;
+    if (isNew && readRunning(await home()) !== undefined && (await isOfPlugin(name, ask)))
+      throw new CliError(
+        'REFUSED',
+        exitCodes.failed,
+        `"${name}" is the name of a plugin`,
+        'give the extension another one in its manifest',
+      );
     if (replaces) await consent(`Use ${name} ${version} in place of ${replaces.version.version}`, name, yes);
   };
+}
+
+/** Whether the gateway has a plugin of that name: plugins go before extensions, so whatever is done by that name is done to it. */
+export async function isOfPlugin(name: string, ask: CommandContext['ask']): Promise<boolean> {
+  const plugin = (await ask('plugins.get', { id: name }))?.plugin;
+  return plugin !== undefined && plugin.process === undefined && plugin.state !== 'rejected';
 }

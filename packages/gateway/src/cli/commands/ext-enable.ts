@@ -7,6 +7,7 @@ import { readRunning } from '../running.ts';
 
 /** Its process is started and has to introduce itself. */
 const PATIENCE_MS = 30_000;
+const START = 'tenon start';
 
 export interface Outcome {
   readonly name: string;
@@ -44,7 +45,8 @@ export async function enableInstalled(
   const outcome = outcomeOf(installed);
   const isRunning = readRunning(await context.home()) !== undefined;
   const next = `${isRunning ? '' : 'tenon start, then: '}tenon ext trust ${name}`;
-  if (!isRunning) return { outcome: { ...outcome, next }, exitCode: exitCodes.ok };
+  // Whether the same files are on is known to a gateway only.
+  if (!isRunning) return { outcome: { ...outcome, next: installed.isSame ? START : next }, exitCode: exitCodes.ok };
   // With its files, so that the gateway looks for it.
   const known = (await context.call('plugins.get', { id: name, files: true })).plugin;
   if (installed.isSame && known.enabled) return { outcome: { ...outcome, enabled: true, state: known.state }, exitCode: exitCodes.ok };
@@ -92,5 +94,6 @@ export function outcomeLine({ name, version, replaced, unchanged, enabled, state
     const undo = next === undefined ? '' : `; go back with: ${next}`;
     return `${what}, ${state}${reason === undefined ? '' : `: ${reason}`}${undo}`;
   }
+  if (next === START) return `${what}, and no gateway is running; start it with: ${START}`;
   return `${what} and off${next === undefined ? '' : `; enable it with: ${next}`}`;
 }

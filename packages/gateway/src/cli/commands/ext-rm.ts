@@ -2,6 +2,7 @@ import { defineCommand } from '../command.ts';
 import { describeFailure } from '../failure.ts';
 import { readRunning } from '../running.ts';
 import { on, required } from '../values.ts';
+import { isOfPlugin } from './ext-consent.ts';
 
 export const extRm = defineCommand({
   path: 'ext rm',
@@ -17,19 +18,21 @@ export const extRm = defineCommand({
     const { name } = args;
     const forget = !options.keepValues;
     const isRunning = readRunning(folder) !== undefined;
+    let isForgotten = false;
     const agree = async ({ version }: { readonly version: string }) => {
       await consent(`Remove extension "${name}" ${version}${forget ? ' and all that it keeps' : ''}`, name, options.yes);
-      if (!isRunning) return;
+      if (!isRunning || (await isOfPlugin(name, ask))) return;
       // One that the gateway does not know is off; whatever else it says no for, its files stay.
       await call('plugins.disable', { id: name, ...(forget ? { forget } : {}) }).catch((error: unknown) => {
         if (describeFailure(error).code !== 'NOT_FOUND') throw error;
       });
+      isForgotten = forget;
     };
     const { version } = await removeExtension(name, agree, folder);
     // It looks again, and finds that it is gone.
     if (isRunning) await ask('plugins.get', { id: name, files: true });
     const { visible } = await import('@tenon/protocol');
-    out.show({ name, version, removed: true, forgotten: isRunning && forget }, () => visible(`${name} ${version} is removed`));
+    out.show({ name, version, removed: true, forgotten: isForgotten }, () => visible(`${name} ${version} is removed`));
     if (!out.json && !isRunning)
       out.talk(`No gateway runs, so what it keeps is still there; when one does: tenon plugin disable ${name}${forget ? ' --forget' : ''}`);
   },

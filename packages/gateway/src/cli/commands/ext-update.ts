@@ -33,7 +33,7 @@ export const extUpdate = defineCommand({
         // Of several, one that cannot be updated keeps no other from it.
         failed.push(failure);
         ({ exitCode } = failure);
-        if (!out.json) out.talk(visible(`${name}: ${failure.message}`));
+        if (!out.json) out.talk(visible(`${name}: ${failure.message}${failure.hint === undefined ? '' : ` (${failure.hint})`}`));
       }
     }
 
