@@ -173,10 +173,10 @@ function ok(check: string, message: string): Finding {
 const incidentWords = { threw: 'threw', rejected: 'left a promise rejected', blocked: 'blocked the gateway' } as const;
 
 /** What keeps plugins from doing what people think they do: nothing that was refused stays unseen. */
-async function pluginFindings(host: Pick<PluginHost, 'list' | 'check' | 'missingGuards'>): Promise<Finding[]> {
+export async function pluginFindings(host: Pick<PluginHost, 'list' | 'check' | 'missingGuards'>): Promise<Finding[]> {
   const all = host.list();
   const warning = (message: string, remedy: string): Finding => ({ check: 'plugins', severity: 'warning', message, remedy });
-  const findings = all.flatMap(({ id, state, reason, enabled, registrations, switchedOff, incidents, services }) => {
+  const findings = all.flatMap(({ id, state, reason, enabled, registrations, switchedOff, incidents, services, process }) => {
     const look = `tenon plugin inspect ${id}`;
     return [
       ...(state === 'failed' || state === 'rejected' || (state === 'changed' && enabled)
@@ -184,6 +184,14 @@ async function pluginFindings(host: Pick<PluginHost, 'list' | 'check' | 'missing
             warning(
               `Plugin ${id} is not loaded: ${reason ?? state}`,
               state === 'changed' ? `Look at its files, then: tenon plugin enable ${id}` : look,
+            ),
+          ]
+        : []),
+      ...(state === 'loaded' && (process?.state === 'quarantined' || process?.state === 'failed')
+        ? [
+            warning(
+              `Extension ${id} is down: ${process.reason ?? process.state}`,
+              `tenon ext reload ${id}, and what it said: tenon ext logs ${id}`,
             ),
           ]
         : []),

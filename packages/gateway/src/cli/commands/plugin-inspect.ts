@@ -69,12 +69,13 @@ function grantLines({ asked, granted }: PluginDetails, out: Output, aboutGrant: 
 }
 
 /** Of an extension. */
-function processLines({ process }: PluginDetails, now: number): string[] {
+function processLines({ id, process }: PluginDetails, now: number): string[] {
   if (!process) return [];
   const { state, reason, pid, restartAt, crashes, sandboxed, sandbox, follows = [], leftOut = [] } = process;
   return [
     `${state}${reason === undefined ? '' : `: ${reason}`}${pid === undefined ? '' : `, process ${pid}`}`,
     ...(restartAt === undefined ? [] : [`started again in ${Math.max(0, Math.ceil((restartAt - now) / 1_000))} s`]),
+    ...(state === 'quarantined' ? [`start it again with: tenon ext reload ${id}`] : []),
     ...(crashes === 0 ? [] : [`crashed ${crashes === 1 ? 'once' : `${crashes} times`} lately`]),
     sandboxed ? `sandboxed by ${sandbox}` : `not sandboxed${sandbox === undefined ? '' : ` (${sandbox})`}: it can do what you can`,
     ...reachLines(process.reach),

@@ -51,8 +51,16 @@ export function findSandbox(wish: SandboxWish, spawn: Spawn, clock: Clock): () =
   return () => {
     if (wish === 'off') return Promise.resolve({ kind: 'none', reason: 'extensions.sandbox is off' });
     // The other kind takes longer than the start of a process: only where somebody asks for it.
-    found ??= detectSandbox(spawn, clock, wish === 'require' ? ['bubblewrap', 'unshare'] : ['bubblewrap']);
+    found ??= wish === 'require' ? detectSandbox(spawn, clock) : detectSandbox(spawn, clock, ['bubblewrap']).then(withWayOut);
     return found;
+  };
+}
+
+function withWayOut(detected: DetectedSandbox): DetectedSandbox {
+  if (detected.kind !== 'none' || process.platform !== 'linux') return detected;
+  return {
+    kind: 'none',
+    reason: 'bubblewrap is not installed or does not work here; install it, or use unshare with extensions.sandbox = "require"',
   };
 }
 
