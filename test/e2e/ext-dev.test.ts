@@ -121,7 +121,7 @@ test('it shows what is said in both directions, and what is typed is a call', as
     /→ tool\/execute 2 \{.*"context":\{"token":"\*\*\*","tier":"command"\}\}\n← ping 1 \{\}\n→ ping 1 = \{\} \(\d+ ms\)\n/,
   );
   session.type('ask [5]');
-  await session.until(/wrong the arguments of a tool are a JSON object\n/);
+  await session.until(/wrong the arguments of a tool are a JSON object, such as \{"text": "hello"\}\n/);
   assert.equal(await session.end(), 0);
   assert.match(session.out, /→ shutdown 3 \{\}\n← shutdown 3 = \{\} \(\d+ ms\)\nended nothing of it is running\n$/);
 });

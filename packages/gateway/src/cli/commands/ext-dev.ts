@@ -134,9 +134,17 @@ async function grantsOf(
 }
 
 function argumentsOf(json: string): Record<string, unknown> {
-  const value: unknown = json === '' ? {} : JSON.parse(json);
+  const value: unknown = json === '' ? {} : parsed(json);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new Error('the arguments of a tool are a JSON object');
+  throw new Error('the arguments of a tool are a JSON object, such as {"text": "hello"}');
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
 }
 
 function summaryOf(registrations: Registrations): string {

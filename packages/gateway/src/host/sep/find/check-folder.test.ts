@@ -87,7 +87,10 @@ test('a folder that is none, has no manifest, has one that cannot be read, or th
   writeFileSync(join(home, 'file'), '');
   assert.match(told((await check(join(home, 'file'))).problems).join(), /file is not a folder/);
   assert.deepEqual(told((await check(folderOf('empty', {}))).problems), ['extension.toml is not there']);
-  assert.match(told((await check(folderOf('toml', { 'extension.toml': 'name = ' }))).problems).join(), /is not TOML that can be read/);
+  assert.match(
+    told((await check(folderOf('toml', { 'extension.toml': 'name = ' }))).problems).join(),
+    /is not TOML that can be read in line 1: /,
+  );
   assert.match(told((await check(folderOf('pack', { 'package.json': '{}' }))).problems).join(), /says nothing of an extension/);
   const open = folderOf('open', { 'extension.toml': 'name = "open"\nversion = "1"\n[run]\ncommand = "node"\n', 'data.json': '{}' });
   chmodSync(join(open, 'data.json'), 0o666);

@@ -72,7 +72,10 @@ export async function checkFolder(given: string, { uid, env }: CheckOptions): Pr
   try {
     raw = await rawManifest(folder, { uid });
   } catch (error) {
-    problems.push({ path: file, message: error instanceof Unfit ? error.message : `cannot be read (${(error as Error).message})` });
+    problems.push({
+      path: file,
+      message: error instanceof Unfit ? error.message.replace(`${file} `, '') : `cannot be read (${(error as Error).message})`,
+    });
     return result(hashed);
   }
   for (const { place, message } of manifestFaults(raw)) {

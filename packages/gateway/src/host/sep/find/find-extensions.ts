@@ -15,7 +15,7 @@ import {
 } from '@tenon/protocol';
 import { type ExtensionManifest, manifestInPackage, readManifest, type Registrations } from '@tenon/protocol/sep';
 import { EXTENSION_MANIFEST_FILE, groupNames, isFurtherEventName, isFurtherHookName, limits } from '@tenon/protocol/sep/wire';
-import { parse } from 'smol-toml';
+import { parse, TomlError } from 'smol-toml';
 import { isLoaderVariable } from '../../../kernel/loader-variables.ts';
 import { exists, idFrom, type NotFit, RESERVED_IDS } from '../../discover.ts';
 import { readManifestText, Unfit } from '../../manifest-text.ts';
@@ -127,7 +127,9 @@ export async function rawManifest(root: string, rules: TreeRules): Promise<unkno
     try {
       return parse(text);
     } catch (error) {
-      throw new Unfit(`${EXTENSION_MANIFEST_FILE} is not TOML that can be read: ${(error as Error).message.split('\n')[0]}`);
+      const why = (error as Error).message.split('\n')[0];
+      const line = error instanceof TomlError ? ` in line ${error.line}` : '';
+      throw new Unfit(`${EXTENSION_MANIFEST_FILE} is not TOML that can be read${line}: ${why?.replace(/^Invalid TOML document: /, '')}`);
     }
   }
   const parsed = parseJson(await readManifestText(join(root, PACKAGE_FILE), rules));
