@@ -65,7 +65,16 @@ const reaches: Readonly<Record<string, GrantSpec>> = {
   files: { summary: 'Reach the places that its manifest names. Without a sandbox it can anyway.', wide: true },
 };
 
+const VARIABLE = 'env.';
+
+/** What an extension needs to be handed this variable of the gateway. */
+export function variableGrant(name: string): string {
+  return `${'extension.use' satisfies GrantName}:${VARIABLE}${name}`;
+}
+
 function ofExtensions(capability: string): GrantSpec | undefined {
+  if (capability.startsWith(VARIABLE))
+    return { summary: `Be handed the variable ${capability.slice(VARIABLE.length)} of the environment of the gateway.`, wide: true };
   if (Object.hasOwn(reaches, capability)) return reaches[capability];
   if (!Object.hasOwn(groups, capability)) return undefined;
   const row: { readonly summary: string; readonly wide?: true } = groups[capability as SepGroup];

@@ -52,6 +52,18 @@ export function hideHandedOut(text: string): string {
   return clean;
 }
 
+/** The same for a value: every text in it. */
+export function hideHandedOutIn<Value>(value: Value): Value {
+  return handedOut.size === 0 ? value : (cleanOf(value) as Value);
+}
+
+function cleanOf(value: unknown): unknown {
+  if (typeof value === 'string') return hideHandedOut(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(cleanOf);
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [hideHandedOut(key), cleanOf(each)]));
+}
+
 /** The text without what looks like a secret. Before it is cut: half a key is a key too. */
 export function hideSecrets(text: string): string {
   let clean = hideHandedOut(text);

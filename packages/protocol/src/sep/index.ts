@@ -12,6 +12,7 @@ export {
 } from './happenings.ts';
 export {
   expandEnv,
+  variablesOf,
   ExtensionManifest,
   hookTimeoutOf,
   manifestFaults,

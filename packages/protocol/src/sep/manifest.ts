@@ -132,9 +132,17 @@ export function hookTimeoutOf(manifest: Pick<ExtensionManifest, 'hook_timeout_ms
   return wanted === undefined ? timeoutMs : Math.min(limits.hookTimeoutMaxMs.value, Math.max(limits.hookTimeoutMinMs.value, wanted));
 }
 
+const VARIABLE = /\$\{env:([^}]*)\}/g;
+
 /** Every `${env:NAME}` as the variable of that name; nothing where it is not set. One that does not end stays as it is. */
 export function expandEnv(value: string, env: Readonly<Record<string, string | undefined>>): string {
-  return value.replace(/\$\{env:([^}]*)\}/g, (_, name: string) => env[name] ?? '');
+  return value.replace(VARIABLE, (_, name: string) => env[name] ?? '');
+}
+
+/** The variables of the host that the values of `run.env` name. */
+export function variablesOf({ run }: Pick<ExtensionManifest, 'run'>): string[] {
+  const named = Object.values(run.env ?? {}).flatMap((value) => [...value.matchAll(VARIABLE)].map(([, name = '']) => name));
+  return [...new Set(named)];
 }
 
 /** `@scope/name` is called `name`. */

@@ -32,7 +32,7 @@ export const extConform = defineCommand({
       args: words,
       cwd: folder,
       // Its folder stays as it is.
-      env: { ...extensionEnvironment(manifest, io.env), PYTHONDONTWRITEBYTECODE: '1' },
+      env: { ...extensionEnvironment(manifest, io.env, () => true), PYTHONDONTWRITEBYTECODE: '1' },
       signal,
       ...(options.step === undefined ? {} : { timeoutMs: options.step }),
       onStep: (step) => out.json || out.line(visible(stepText(step)).replace(step.outcome, out.style(STYLES[step.outcome], step.outcome))),

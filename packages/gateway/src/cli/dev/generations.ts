@@ -74,7 +74,7 @@ export function createGenerations(deps: GenerationDeps): Generations {
     const startedAt = performance.now();
     const [command = '', ...args] = extensionCommand(manifest, deps.node);
     // Its folder stays as it is, so that running it is no change of it.
-    const env = { ...extensionEnvironment(manifest, deps.env), PYTHONDONTWRITEBYTECODE: '1' };
+    const env = { ...extensionEnvironment(manifest, deps.env, holds), PYTHONDONTWRITEBYTECODE: '1' };
     const running = startExtension(
       { command, args, cwd: checked.folder, env },
       {

@@ -26,6 +26,7 @@ import {
 } from '@tenon/protocol/sep/wire';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Log } from '../../../kernel/log.ts';
+import { hideHandedOut, hideHandedOutIn } from '../../../kernel/redact.ts';
 import type { Store } from '../../../store/store.ts';
 import type { RunProgram } from '../../plugin-programs.ts';
 import type { ActiveTools } from '../../active-tools.ts';
@@ -150,7 +151,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
           );
           const read = readResult('tool/execute', answer);
           if (!read.ok) throw new Error(texts.noContent);
-          const { content, is_error: isError, details } = read.value;
+          const { content, is_error: isError, details } = hideHandedOutIn(read.value);
           return {
             content,
             ...(isError === undefined ? {} : { isError }),
@@ -181,10 +182,10 @@ export function createBridge(deps: BridgeDeps): Bridge {
           );
           const read = readResult('command/execute', answer);
           if (!read.ok) throw new RpcError(errors.Internal.code, read.message);
-          return { text: (read.value.content ?? texts.commandDone(name)).slice(0, MAX_REPLY_CHARS) };
+          return { text: hideHandedOut(read.value.content ?? texts.commandDone(name)).slice(0, MAX_REPLY_CHARS) };
         } catch (error) {
           if (!(error instanceof RpcError)) throw error;
-          return { text: texts.commandFailed(name, error.message) };
+          return { text: hideHandedOut(texts.commandFailed(name, error.message)) };
         }
       },
       async complete(partial, call) {
@@ -354,7 +355,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
     ...seamsServed,
     'tool/update'({ call_id: callId, message, progress }) {
       const text = message ?? (progress === undefined ? undefined : `${Math.round(progress * 100)} %`);
-      if (text !== undefined) updates.get(callId)?.(visible(text));
+      if (text !== undefined) updates.get(callId)?.(visible(hideHandedOut(text)));
     },
     log({ level, message, fields }) {
       said(level, fields === undefined ? message : `${message} ${JSON.stringify(fields)}`);

@@ -107,7 +107,7 @@ async function programFaults(folder: string, file: string, manifest: ExtensionMa
         message: `names ${command}, which is not a program that can be run`,
         hint: `put it there, or make it one with: chmod +x ${command}`,
       });
-  } else if (command !== 'node' && !(await isInPath(command, extensionEnvironment(manifest, env).PATH ?? ''))) {
+  } else if (command !== 'node' && !(await isInPath(command, extensionEnvironment(manifest, env, () => false).PATH ?? ''))) {
     faults.push({ path: file, key: 'run.command', message: `names ${command}, which is not in PATH`, hint: `install ${command}` });
   }
   for (const [index, word] of args.entries()) {

@@ -22,6 +22,7 @@ import { readManifestText, Unfit } from '../../manifest-text.ts';
 import { type TreeRules, unfitFor } from '../../tree-hash.ts';
 import { isSaidEvent } from '../bridge/events.ts';
 import { furtherGrants, grantsOfGroup } from '../serve/served-groups.ts';
+import { grantsOfEnvironment } from '../process/environment.ts';
 import { grantsOfReach, reachOf } from '../process/sandbox.ts';
 import { grantsOfResources } from '../resources.ts';
 import { SEPARATOR } from '../bridge/tool-names.ts';
@@ -173,6 +174,7 @@ export function grantsOf(manifest: ExtensionManifest): string[] {
     ...hooks.flatMap((each) => needsOf(hookOf(each))),
     ...events.flatMap(needsOfEvent),
     ...grantsOfReach(reachOf(manifest)),
+    ...grantsOfEnvironment(manifest),
     ...grantsOfResources(manifest),
   ];
   return [...new Set(asked)];

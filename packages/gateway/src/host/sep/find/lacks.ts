@@ -3,6 +3,7 @@
 import { hookNeeds } from '@tenon/protocol';
 import type { ExtensionManifest, Registrations } from '@tenon/protocol/sep';
 import { groupNames, registrationKeys, registrations as rows, type SepGroup } from '@tenon/protocol/sep/wire';
+import { grantsOfEnvironment } from '../process/environment.ts';
 import { hookOf, observedBy } from './find-extensions.ts';
 import { grantsOfGroup, isOn } from '../serve/served-groups.ts';
 
@@ -47,6 +48,7 @@ export function lacksOf(registered: Registrations, manifest: ExtensionManifest, 
   }
   for (const hook of registered.hooks ?? []) add(lackOfHook(hook, declaredHooks, holds));
   for (const event of registered.subscriptions ?? []) add(lackOfEvent(event, declaredEvents, holds));
+  for (const grant of grantsOfEnvironment(manifest)) add(missing(`the variable of ${grant}`, [grant], holds));
   return lacks;
 }
 

@@ -28,7 +28,7 @@ export async function prepareLaunch(
   deps: LaunchDeps,
 ): Promise<Launch> {
   const [program = '', ...words] = extensionCommand(manifest, deps.node);
-  const env = extensionEnvironment(manifest, deps.env);
+  const env = extensionEnvironment(manifest, deps.env, (grant) => granted.has(grant));
   const { sha256 } = manifest.run;
   const pinned = sha256 === undefined ? undefined : await pinProgram(program, root, env.PATH ?? '', sha256);
   const userHome = deps.env.HOME ?? '/root';

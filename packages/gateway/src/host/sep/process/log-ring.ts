@@ -3,6 +3,7 @@
 import { type ExtensionLogLine, visible } from '@tenon/protocol';
 import { limits } from '@tenon/protocol/sep/wire';
 import type { Clock } from '../../../kernel/clock.ts';
+import { hideHandedOut } from '../../../kernel/redact.ts';
 
 export interface LogPage {
   readonly lines: readonly ExtensionLogLine[];
@@ -33,7 +34,8 @@ export function createLogRing({ clock, maxBytes = limits.stderrRingBytes.value }
 
   return {
     add(from, level, text) {
-      const said = visible(text.length > MAX_LINE ? text.slice(0, MAX_LINE) : text);
+      const clean = hideHandedOut(text);
+      const said = visible(clean.length > MAX_LINE ? clean.slice(0, MAX_LINE) : clean);
       lines.push({ seq: ++last, at: clock.now(), from, level, text: said });
       size += said.length;
       while (size > maxBytes || lines.length > maxBytes / LINE_COST) {

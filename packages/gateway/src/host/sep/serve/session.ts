@@ -2,6 +2,7 @@
 // may write, was looked at before; here is which session it is, and what each method means.
 import { limits as gatewayLimits, type JsonObject } from '@tenon/protocol';
 import { limits } from '@tenon/protocol/sep/wire';
+import { hideHandedOut, hideHandedOutIn } from '../../../kernel/redact.ts';
 import { refused, refusedBy } from './refused.ts';
 import type { ShownEntry } from '../bridge/renderers.ts';
 import type { Served, ServedCall } from './serve.ts';
@@ -28,13 +29,16 @@ export function serveSession({ extension: plugin, desk, shown }: ServeSessionDep
   return {
     'session/send_message': ({ text, role = 'assistant' }, call) => {
       mustFit(text);
-      return at(call, (to, place) => to.say(place, text, role));
+      return at(call, (to, place) => to.say(place, hideHandedOut(text), role));
     },
     'session/send_user_message': ({ text, deliver_as: how = 'follow_up' }, call) => {
       mustFit(text);
-      return at(call, (to, place) => (how === 'next_turn' ? to.tellNext(place, text) : to.tell(place, text, modes[how])));
+      return at(call, (to, place) =>
+        how === 'next_turn' ? to.tellNext(place, hideHandedOut(text)) : to.tell(place, hideHandedOut(text), modes[how]),
+      );
     },
-    'session/append_entry': ({ entry }, call) => {
+    'session/append_entry': ({ entry: given }, call) => {
+      const entry = hideHandedOutIn(given);
       const bytes = Buffer.byteLength(JSON.stringify(entry));
       const { value: allowed } = limits.entryBytes;
       if (bytes > allowed)
