@@ -38,6 +38,7 @@ export async function detectSandbox(
   spawnProgram: Spawn,
   clock: Clock,
   kinds: readonly Kind[] = ['bubblewrap', 'unshare'],
+  remedy = 'install bubblewrap or allow user namespaces',
 ): Promise<DetectedSandbox> {
   if (process.platform !== 'linux') return { kind: 'none', reason: `there is no sandbox for programs on ${process.platform}` };
   const failures: string[] = [];
@@ -47,10 +48,8 @@ export async function detectSandbox(
     if (failure === undefined) return { kind, reason: `programs run under ${kind}` };
     failures.push(`${tool}: ${failure}`);
   }
-  return {
-    kind: 'none',
-    reason: `no sandbox works here (${failures.join('; ')}); install bubblewrap or allow user namespaces`.slice(0, 512),
-  };
+  const what = kinds.length === 1 ? `${kinds[0]} does not work here` : 'no sandbox works here';
+  return { kind: 'none', reason: `${what} (${failures.join('; ')}); ${remedy}`.slice(0, 512) };
 }
 
 /** Undefined when a program ran in it and could not see this process. */

@@ -45,22 +45,16 @@ export function grantsOfReach({ net, read, write }: Reach): string[] {
   return [...(net ? [NET_GRANT] : []), ...(read.length + write.length > 0 ? [FILES_GRANT] : [])];
 }
 
+const REMEDY = 'install it, or use unshare with extensions.sandbox = "require"';
+
 /** Found once, when the first extension is started. */
 export function findSandbox(wish: SandboxWish, spawn: Spawn, clock: Clock): () => Promise<DetectedSandbox> {
   let found: Promise<DetectedSandbox> | undefined;
   return () => {
     if (wish === 'off') return Promise.resolve({ kind: 'none', reason: 'extensions.sandbox is off' });
     // The other kind takes longer than the start of a process: only where somebody asks for it.
-    found ??= wish === 'require' ? detectSandbox(spawn, clock) : detectSandbox(spawn, clock, ['bubblewrap']).then(withWayOut);
+    found ??= wish === 'require' ? detectSandbox(spawn, clock) : detectSandbox(spawn, clock, ['bubblewrap'], REMEDY);
     return found;
-  };
-}
-
-function withWayOut(detected: DetectedSandbox): DetectedSandbox {
-  if (detected.kind !== 'none' || process.platform !== 'linux') return detected;
-  return {
-    kind: 'none',
-    reason: 'bubblewrap is not installed or does not work here; install it, or use unshare with extensions.sandbox = "require"',
   };
 }
 
