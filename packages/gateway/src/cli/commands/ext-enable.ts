@@ -50,6 +50,11 @@ export async function enableInstalled(
   // With its files, so that the gateway looks for it.
   const known = (await context.call('plugins.get', { id: name, files: true })).plugin;
   if (installed.isSame && known.enabled) return { outcome: { ...outcome, enabled: true, state: known.state }, exitCode: exitCodes.ok };
+  // One of that name may have been removed while no gateway ran: that it was on says nothing of this one.
+  const stayOff = async () => {
+    if (!installed.replaced && !installed.isSame && known.enabled) await context.call('plugins.disable', { id: name });
+  };
+  if (noEnable) await stayOff();
   // One that was off stays off, whatever its version.
   if (noEnable || (installed.replaced && !known.enabled)) return { outcome: { ...outcome, next }, exitCode: exitCodes.ok };
   try {
@@ -57,6 +62,7 @@ export async function enableInstalled(
     if (!installed.replaced) await context.consent(`Enable extension "${name}"`, name, yes);
   } catch (error) {
     if (describeFailure(error).exitCode !== exitCodes.needsConsent) throw error;
+    await stayOff();
     return { outcome: { ...outcome, next: `${next} --yes` }, exitCode: exitCodes.needsConsent };
   }
   const asked = prepared?.extension.asPlugin.grants ?? [];
