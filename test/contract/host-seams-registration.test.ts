@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { groupNames as sepGroupNames } from '@tenon/protocol/sep/wire';
-import { grantsOfGroup } from '../../packages/gateway/src/host/sep/serve/served-groups.ts';
+import { grantsOfGroup } from '../../packages/gateway/src/host/sep/serve/group-grants.ts';
 import { definePluginEntry, type RegisterApi } from '@tenon/plugin-sdk';
 import type { TestHost } from '@tenon/plugin-sdk/testing';
 import {

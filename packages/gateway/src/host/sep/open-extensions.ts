@@ -37,7 +37,7 @@ import type { RunProgram } from '../plugin-programs.ts';
 import type { People } from './serve/people.ts';
 import { startProcess } from './process/process.ts';
 import { readResources, registerResources, type Resources } from './resources.ts';
-import { isOn } from './serve/served-groups.ts';
+import { isOn } from './serve/group-grants.ts';
 import type { SessionDesk } from './serve/session-desk.ts';
 import { createStderrRing } from './process/stderr-ring.ts';
 import { createSupervisor, type Generation } from './supervisor.ts';
@@ -123,6 +123,9 @@ export function openExtensions(deps: ExtensionDeps): Extensions {
       const installed = installedIn(home);
       const { found, rejected } = await findEverywhere({ home, installed: installed.folders, workspaces, trusted, uid });
       trustedOnes = await trustedWorkspaces(home, trusted);
+      // Whoever has loaded one that is gone ends it; another of its name begins anew.
+      const there = new Set(found.map(({ manifest }) => manifest.name));
+      for (const name of runs.keys()) if (!there.has(name)) runs.delete(name);
       return {
         found: found.map((each): Found => {
           const { name } = each.manifest;

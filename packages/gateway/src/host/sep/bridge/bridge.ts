@@ -48,7 +48,7 @@ import { serveUi } from '../serve/ui.ts';
 import { serveSession } from '../serve/session.ts';
 import type { SessionDesk } from '../serve/session-desk.ts';
 import { seamsServed } from '../serve/seams.ts';
-import { isOn } from '../serve/served-groups.ts';
+import { isOn } from '../serve/group-grants.ts';
 import { agentTool } from './tool-names.ts';
 
 export interface Introduced {

@@ -11,7 +11,6 @@ import { Unfit } from '../../manifest-text.ts';
 import { hashTree, isInside, unfitFor } from '../../tree-hash.ts';
 import { extensionEnvironment } from '../process/environment.ts';
 import { faultOf, grantsOf, PACKAGE_FILE, rawManifest } from './find-extensions.ts';
-import { grantsOfGroup } from '../serve/served-groups.ts';
 
 export interface FolderFault {
   /** In the folder, or the folder itself. */
@@ -146,16 +145,12 @@ async function resourceFaults(folder: string, file: string, { resources = {} }: 
 const EVENTS: readonly string[] = [...eventNames, ...furtherEventNames];
 
 function notesOn(path: string, { capabilities = {} }: ExtensionManifest): FolderFault[] {
-  const unserved = groupNames.filter((group) => capabilities[group] === true && grantsOfGroup(group) === undefined);
   const strange = (capabilities.events ?? []).filter((event) => !EVENTS.includes(event));
-  return [
-    ...unserved.map((group) => ({ path, key: `capabilities.${group}`, message: 'is not served by this gateway, and stays off' })),
-    ...strange.map((event) => ({
-      path,
-      key: 'capabilities.events',
-      message: `names ${event}, and there is no such event${didYouMean(event, EVENTS)}`,
-    })),
-  ];
+  return strange.map((event) => ({
+    path,
+    key: 'capabilities.events',
+    message: `names ${event}, and there is no such event${didYouMean(event, EVENTS)}`,
+  }));
 }
 
 function hintFor(key: string): { hint?: string } {

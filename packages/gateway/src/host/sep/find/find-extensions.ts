@@ -21,7 +21,7 @@ import { exists, idFrom, type NotFit, RESERVED_IDS } from '../../discover.ts';
 import { readManifestText, Unfit } from '../../manifest-text.ts';
 import { type TreeRules, unfitFor } from '../../tree-hash.ts';
 import { isSaidEvent } from '../bridge/events.ts';
-import { furtherGrants, grantsOfGroup } from '../serve/served-groups.ts';
+import { furtherGrants, grantsOfGroup } from '../serve/group-grants.ts';
 import { grantsOfEnvironment } from '../process/environment.ts';
 import { grantsOfReach, reachOf } from '../process/sandbox.ts';
 import { grantsOfResources } from '../resources.ts';
@@ -170,7 +170,7 @@ export function grantsOf(manifest: ExtensionManifest): string[] {
   const { hooks = [], events = [] } = capabilities;
   const switched = groupNames.filter((group) => capabilities[group] === true);
   const asked = [
-    ...switched.flatMap((group) => [...(grantsOfGroup(group) ?? []), ...furtherGrants(group)]),
+    ...switched.flatMap((group) => [...grantsOfGroup(group), ...furtherGrants(group)]),
     ...hooks.flatMap((each) => needsOf(hookOf(each))),
     ...events.flatMap(needsOfEvent),
     ...grantsOfReach(reachOf(manifest)),

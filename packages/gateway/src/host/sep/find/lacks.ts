@@ -5,7 +5,7 @@ import type { ExtensionManifest, Registrations } from '@tenon/protocol/sep';
 import { groupNames, registrationKeys, registrations as rows, type SepGroup } from '@tenon/protocol/sep/wire';
 import { grantsOfEnvironment } from '../process/environment.ts';
 import { hookOf, observedBy } from './find-extensions.ts';
-import { grantsOfGroup, isOn } from '../serve/served-groups.ts';
+import { grantsOfGroup, isOn } from '../serve/group-grants.ts';
 
 export interface Lack {
   /** What it has used or registered. */
@@ -28,10 +28,8 @@ export function groupsOn(manifest: ExtensionManifest, holds: Holds): Readonly<Re
 /** Undefined where the group is on. */
 export function lackOf(what: string, group: SepGroup, manifest: ExtensionManifest, holds: Holds): Lack | undefined {
   if (isOn(group, manifest, holds)) return undefined;
-  const needed = grantsOfGroup(group);
-  if (needed === undefined) return { what, grants: [], isNotServed: true };
   if (manifest.capabilities?.[group] !== true) return { what, declare: `${group} = true`, grants: [] };
-  return { what, grants: needed.filter((grant) => !holds(grant)) };
+  return { what, grants: grantsOfGroup(group).filter((grant) => !holds(grant)) };
 }
 
 /** Of everything that it has registered. */

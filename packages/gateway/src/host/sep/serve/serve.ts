@@ -6,7 +6,7 @@ import { errors, methodOf, methodRow, type SepGroup, type SepMethodName, texts }
 import type { Dispatch, Dispatches } from './dispatches.ts';
 import type { Params, PeerHandler } from '../connection/peer.ts';
 import { RpcError } from '../connection/rpc-error.ts';
-import { grantsOfGroup, isOn } from './served-groups.ts';
+import { grantsOfGroup, isOn } from './group-grants.ts';
 
 export interface ServedCall {
   /** The process that asks. */
@@ -47,7 +47,7 @@ export function createServer({ served, dispatches, manifest, holds, api }: Serve
     if (group !== undefined && !isOn(group, manifest(), holds))
       throw disabled(
         group,
-        grantsOfGroup(group)?.find((grant) => !holds(grant)),
+        grantsOfGroup(group).find((grant) => !holds(grant)),
       );
     const missing = grants.find((grant) => !holds(grant));
     if (missing !== undefined)
