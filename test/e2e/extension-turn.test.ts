@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { cleanUp, removeFolder } from '../support/clean-up.ts';
 import { call, openConversation, SESSION } from '../support/conversation.ts';
 import { temporaryHome } from '../support/gateway.ts';
+import { startModelServer } from '../support/model-server.ts';
 import { put } from '../support/plugins.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -75,4 +77,22 @@ test('in a turn, a gate blocks a tool and keeps it shut while it is down; a tool
   assert.equal(pid, notes.process.pid, 'it is the same process through all turns');
   talk.gateway.child.kill('SIGKILL');
   while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
+});
+
+test('a turn that goes on after kill -9 has the tools of extensions again, whose processes are being started', async (t) => {
+  const home = temporaryHome();
+  cleanUp(t, () => removeFolder(home));
+  write(home, 'notes', 'tools = true', {
+    'registrations.json': { tools: [{ name: 'read_note', description: 'Reads a note.', parameters: { type: 'object' } }] },
+  });
+  await using server = await startModelServer({ script: [{ fault: 'no-headers' }, { text: 'Gone on.' }] });
+  await using before = await openConversation({ home, server });
+  await before.ask('plugins.enable', { id: 'notes' });
+  const runId = await before.send('go');
+  await server.arrived(1);
+  await before.gateway.kill();
+  await using after = await openConversation({ home, server });
+  assert.equal((await after.ended(runId)).text, 'Gone on.');
+  const offered = server.requests.map(({ text }) => text.includes('notes__read_note'));
+  assert.deepEqual(offered, [true, true]);
 });

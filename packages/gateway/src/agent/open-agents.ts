@@ -218,7 +218,11 @@ export function openAgents(options: AgentOptions): AgentParts {
     clock,
     log,
     maxActive: MAX_TURNS,
-    runTurn: (lead, others, control) => runTurn(lead, others, turnDeps, control),
+    async runTurn(lead, others, control) {
+      // It had the tools and the models of extensions, whose processes are being started beside everything else.
+      if (lead.run.state === 'running') await Promise.race([plugins?.started, aborted(control.waits)]);
+      await runTurn(lead, others, turnDeps, control);
+    },
   });
   const allTools = (): readonly Tool[] => (plugins ? [...ownTools, ...pluginTools(plugins)] : ownTools);
   const publish = (said: RunStream): void => {
@@ -403,4 +407,11 @@ function modelKeys({ settings, env, home }: Pick<AgentOptions, 'settings' | 'env
     }
   });
   return [...named, ...kept].filter((key) => key !== undefined);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

@@ -21,6 +21,8 @@ export interface PluginParts {
   readonly caller: PluginCaller;
   /** Grows with every load, unload and change of grants. */
   readonly generation: number;
+  /** Resolves when each extension that was on at the start has been tried once. */
+  readonly started?: Promise<void>;
   list(): readonly { readonly id: string }[];
   get(plugin: string):
     | {

@@ -324,7 +324,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     await names.keep(namedPlugins());
   }
   // What they guard is refused until they are there.
-  for (const plugin of later) void bringLater(plugin);
+  const started = Promise.all(later.map(bringLater)).then(() => {});
   await lookForGuards();
   blocks.recall(known);
   generation++;
@@ -480,6 +480,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
       // What the agent has said, or what was pressed, may wait for a channel.
       if (batch.some(isEnd) || batch.some(isPress)) void deliverer.resume();
     },
+    started,
     settled: ends.settled,
     close: () => {
       isClosed = true;

@@ -128,6 +128,8 @@ export interface PluginHost {
   check(): Promise<readonly { readonly plugin: string; readonly id: string; readonly ok: boolean; readonly message: string }[]>;
   /** From the store, after the commit: runs that end and sessions that are reset or deleted are cleaned up after. */
   committed(batch: readonly StoredEvent[]): void;
+  /** Resolves when each extension that was on at the start has been tried once. */
+  readonly started: Promise<void>;
   /** Waits until clean-up that `committed` began is done. */
   settled(): Promise<void>;
   /** Stops services and ends every load. What plugins keep stays. */
