@@ -1,7 +1,6 @@
 // What extensions ask people, over HTTP: for runs elsewhere whose questions are relayed to this gateway, and for whoever answers
 // without a socket. The rules are those of the socket: the same credentials, the same scopes, the first answer counts.
 import { explain, GatewayError, limits, matches, OwnerId, RandomId, SessionKey, type UiReply } from '@tenon/protocol';
-import { readParams } from '@tenon/protocol/sep';
 import { isUiKind } from '@tenon/protocol/sep/wire';
 import { type Static, type TSchema, Type } from 'typebox';
 import { json } from '../answer.ts';
@@ -39,6 +38,8 @@ export const peopleRoutes: Routes = {
       const { principal } = call;
       if (!isUiKind(kind)) throw invalid(`body/kind: there is no kind "${kind}"`);
       const { context: _context, ...said } = params as Record<string, unknown>;
+      // Loaded when it is needed: every start would wait for the schemas of extensions.
+      const { readParams } = await import('@tenon/protocol/sep');
       const read = readParams('ui/request', { ...said, kind });
       if (!read.ok) throw invalid(`body/${read.message}`);
       const named = session_key ?? (matches(SessionKey, task_id) ? task_id : undefined);
