@@ -1,7 +1,6 @@
 // Extensions as the host of plugins has them: found by their manifests, trusted by their files, started from a copy, and with
 // what their processes register in the same registries as everything else.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -11,9 +10,8 @@ import type { PluginHost } from '../../packages/gateway/src/host/plugin-host.ts'
 import { type Clock, systemClock } from '../../packages/gateway/src/kernel/clock.ts';
 import { type HostWorld, openHostWorld, put, SESSION } from '../support/plugins.ts';
 import { verifies } from '../support/verifies.ts';
+import { toolCall, until, withExtensions, writeExtension } from '../support/written-extension.ts';
 
-const fixture = join(import.meta.dirname, '../fixtures/extensions/notes.mjs');
-const options = { extensions: { version: '0.0.1', env: process.env, node: process.execPath, spawn, random: () => 0.5 } };
 const BY = { by: 'test' };
 /** Restarts come soon. */
 const clock: Clock = { ...systemClock, after: (delayMs, call) => systemClock.after(delayMs === 1_100 ? 5 : delayMs, call) };
@@ -26,23 +24,13 @@ interface Written {
 
 const TOOL = { name: 'add', description: 'Adds a note.', parameters: { type: 'object', properties: { text: { type: 'string' } } } };
 
-function write({ home }: HostWorld, name: string, { manifest = '', registrations = {}, answers }: Written = {}): string {
-  const folder = join(home, 'extensions', name);
-  mkdirSync(folder, { recursive: true, mode: 0o755 });
-  for (const path of [join(home, 'extensions'), folder]) chmodSync(path, 0o755);
-  put(join(folder, 'extension.toml'), `name = "${name}"\nversion = "1.0.0"\n${manifest}\n[run]\ncommand = "node"\nargs = ["main.mjs"]\n`);
-  copyFileSync(fixture, join(folder, 'main.mjs'));
-  chmodSync(join(folder, 'main.mjs'), 0o644);
-  put(join(folder, 'registrations.json'), JSON.stringify(registrations));
-  if (answers) put(join(folder, 'answers.json'), JSON.stringify(answers));
-  return folder;
+function write(world: HostWorld, name: string, { manifest = '', registrations = {}, answers }: Written = {}): string {
+  const said = answers ? { 'answers.json': JSON.stringify(answers) } : {};
+  const files = { 'registrations.json': JSON.stringify(registrations), ...said };
+  return writeExtension(world, name, { fixture: 'notes.mjs', manifest, files });
 }
 
 const capabilities = (text: string) => `[capabilities]\n${text}`;
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
 
 /** What an extension said on its standard error. */
 function noted({ logged }: HostWorld): Record<string, unknown>[] {
@@ -55,18 +43,10 @@ function toolOf(host: PluginHost, name: string) {
   return tool;
 }
 
-const CALL = {
-  sessionKey: SESSION,
-  agentId: 'main',
-  runId: 'r1',
-  callId: 'c1',
-  state: () => undefined,
-  getSessionExtension: () => undefined,
-};
-
-function call(signal = new AbortController().signal, updates: string[] = []) {
-  return { ...CALL, signal, onUpdate: (text: string) => void updates.push(text), openChildRuns: async () => [] };
-}
+const call = (signal?: AbortSignal, updates: string[] = []) => ({
+  ...toolCall(signal),
+  onUpdate: (text: string) => void updates.push(text),
+});
 
 test('G10, G26: an extension is found switched off; once it is on, its tools, commands, hooks and events are those of a plugin', async () => {
   verifies('sep:G10', 'sep:G26');
@@ -80,7 +60,7 @@ test('G10, G26: an extension is found switched off; once it is on, its tools, co
       subscriptions: ['session_start', 'widget/none'],
     },
   });
-  const host = await world.open(options);
+  const host = await world.open(withExtensions);
   const found = host.get('notes');
   assert.deepEqual([found?.state, found?.enabled, found?.process?.state], ['off', false, 'stopped']);
   assert.deepEqual(found?.asked, [
@@ -129,7 +109,7 @@ test('G10, G26: an extension is found switched off; once it is on, its tools, co
   await until(() => noted(world).some(({ cancelled }) => cancelled !== undefined));
 
   const command = host.registry.findAny('command', 'hear')!.item;
-  const heard = { ...CALL, args: ' all of it ', client: { scopes: [] }, signal: new AbortController().signal };
+  const heard = { ...toolCall(), args: ' all of it ', client: { scopes: [] } };
   assert.deepEqual(await command.handler(heard), { text: 'heard all of it' });
   assert.deepEqual(await command.complete!('lou', heard), [{ text: 'lou!', description: 'louder' }]);
 
@@ -161,7 +141,7 @@ test('G2: only an extension that declared the hook blocks while it is down; anot
     answers: { hooks: { tool_call: { action: 'block', reason: 'not today' } } },
   });
   write(world, 'plain', { manifest: capabilities('tools = true'), registrations: { tools: [exit] } });
-  const host = await world.open(options);
+  const host = await world.open(withExtensions);
   await host.enable('plain', BY);
   const ask = async () => world.hooks.run('before_tool_call', { sessionKey: SESSION, toolName: 'exec', toolCallId: 'c', params: {} });
   await assert.rejects(async () => toolOf(host, 'plain__exit').execute({}, call()), /connection closed/);
@@ -183,7 +163,7 @@ test('what a process registers later stands beside what it said at first, and a 
   await using world = await openHostWorld(clock);
   const tools = ['more', 'exit'].map((name) => ({ name, description: 'Does.', parameters: { type: 'object' } }));
   write(world, 'notes', { manifest: capabilities('tools = true'), registrations: { tools } });
-  const host = await world.open(options);
+  const host = await world.open(withExtensions);
   await host.enable('notes', BY);
   assert.deepEqual(JSON.parse(String((await toolOf(host, 'notes__more').execute({}, call())).content)), { result: {} });
   await until(() => host.registry.findAny('tool', 'notes__later') !== undefined);
@@ -202,7 +182,7 @@ test('G3: what one extension publishes, in either form, is told to every other t
   write(world, 'teller', { manifest: capabilities('tools = true\nbus = true'), registrations: { tools, subscriptions } });
   write(world, 'mute', { manifest: capabilities('tools = true'), registrations: { tools } });
   write(world, 'hearer', { registrations: { subscriptions } });
-  const host = await world.open(options);
+  const host = await world.open(withExtensions);
   for (const id of ['teller', 'mute', 'hearer']) assert.equal((await host.enable(id, BY)).state, 'loaded');
   const publish = async (id: string) => JSON.parse(String((await toolOf(host, `${id}__publish`).execute({}, call())).content)) as unknown;
   const heard = () => noted(world).flatMap(({ event, payload }) => (event === 'bus/event' ? [payload] : []));
@@ -222,7 +202,7 @@ test('S49, G24: a file that changes after it was trusted stops the extension at 
   verifies('sep:G24');
   await using world = await openHostWorld(clock);
   const folder = write(world, 'notes', { manifest: capabilities('tools = true'), registrations: { tools: [TOOL] } });
-  const host = await world.open(options);
+  const host = await world.open(withExtensions);
   await host.enable('notes', BY);
   put(join(folder, 'lib.mjs'), '// something else');
   assert.match(String((await toolOf(host, 'notes__add').execute({}, call())).content), /^add/, 'what runs is the copy of what was trusted');
@@ -236,7 +216,7 @@ test('S50: it runs from a copy whose files cannot be written, of exactly the fil
   verifies('S50');
   await using world = await openHostWorld(clock);
   write(world, 'notes', { manifest: capabilities('tools = true'), registrations: { tools: [TOOL] } });
-  const host = await world.open(options);
+  const host = await world.open(withExtensions);
   await host.enable('notes', BY);
   const place = join(world.home, 'extension-copies');
   const [hash = ''] = readdirSync(place);
@@ -254,7 +234,7 @@ test('S50: it runs from a copy whose files cannot be written, of exactly the fil
 test('a reload is a new process; one that is no good leaves the old one at work, and says why', async () => {
   await using world = await openHostWorld(clock);
   const folder = write(world, 'notes', { manifest: capabilities('tools = true'), registrations: { tools: [TOOL] } });
-  const host = await world.open(options);
+  const host = await world.open(withExtensions);
   const first = await host.enable('notes', BY);
   const [second] = await host.reload('notes', BY);
   assert.equal(second?.state, 'loaded');
@@ -273,9 +253,9 @@ test('R20: extensions start beside the gateway and beside each other; one that h
   write(world, 'good', { manifest: capabilities('tools = true'), registrations: { tools: [TOOL] } });
   write(world, 'hung', { manifest: capabilities('hooks = ["tool_call"]'), answers: { hangs: true } });
   // Trusted and switched on, by a gateway that starts nothing.
-  const first = await world.open({ ...options, safe: true });
+  const first = await world.open({ ...withExtensions, safe: true });
   for (const id of ['good', 'hung']) assert.equal((await first.enable(id, BY)).process?.state, 'stopped');
-  const host = await world.open(options);
+  const host = await world.open(withExtensions);
   assert.equal(host.get('hung')?.state, 'starting');
   await until(() => host.get('good')?.state === 'loaded');
   assert.equal(host.get('hung')?.state, 'starting');
@@ -332,7 +312,7 @@ test('G25, S32, S39, S51: what cannot be an extension is listed with the reason,
   const smooth = { run: { command: 'node', args: ['main.mjs'] }, capabilities: { tools: true } };
   put(join(packed, 'package.json'), JSON.stringify({ name: '@who/packed', version: '2.0.0', smooth }));
   symlinkSync(join(world.home, 'extensions', 'fine'), join(world.home, 'extensions', 'alias'));
-  const host = await world.open(options);
+  const host = await world.open(withExtensions);
   const reasons = new Map(
     host.list().map(({ folder, reason = '', state }) => [folder.split('/').at(-1), state === 'rejected' ? reason : '']),
   );
@@ -356,7 +336,7 @@ test('one that crashes at each start says when it is started again, ends in quar
   await using world = await openHostWorld(held);
   const folder = write(world, 'notes', { manifest: capabilities('tools = true'), registrations: { tools: [TOOL] } });
   put(join(folder, 'main.mjs'), 'process.exit(3);');
-  const host = await world.open(options);
+  const host = await world.open(withExtensions);
   const failed = await host.enable('notes', BY);
   assert.deepEqual([failed.state, failed.process?.state], ['failed', 'restarting']);
   assert.match(failed.reason ?? '', /it ended with code 3; it is started again/);
@@ -372,7 +352,7 @@ test('one that crashes at each start says when it is started again, ends in quar
   const { reason, process: shut } = host.get('notes')!;
   assert.match(reason ?? '', /it crashed 3 times within 5 minutes, at last because it ended with code 3/);
   assert.deepEqual([shut?.restartAt, shut?.reason, shut?.crashes], [undefined, reason, 3]);
-  copyFileSync(fixture, join(folder, 'main.mjs'));
+  copyFileSync(join(import.meta.dirname, '../fixtures/extensions/notes.mjs'), join(folder, 'main.mjs'));
   chmodSync(join(folder, 'main.mjs'), 0o644);
   assert.equal((await host.enable('notes', BY)).state, 'loaded');
 });
@@ -386,7 +366,7 @@ test('G14, G15: the log of an extension can be read from a line on, and what was
     shortcuts: [{ key: 'f2', command: 'add' }],
   };
   write(world, 'notes', { manifest: capabilities('tools = true\nevents = ["agent_end", "made_up"]'), registrations });
-  const host = await world.open(options);
+  const host = await world.open(withExtensions);
   assert.deepEqual(host.logs('notes', 0, 10), { lines: [], cursor: 0, dropped: 0 });
   const { process: running, ...plugin } = await host.enable('notes', BY);
   assert.equal(plugin.state, 'loaded', plugin.reason);

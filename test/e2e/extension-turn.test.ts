@@ -1,28 +1,16 @@
 // Extensions in whole turns: a real gateway process, a real process of an extension, and the code of a provider with a server on
 // the other side. The gateway is killed at the end, and nothing of the extensions is left.
 import assert from 'node:assert/strict';
-import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { cleanUp, removeFolder } from '../support/clean-up.ts';
 import { call, openConversation, SESSION } from '../support/conversation.ts';
+import { putExtension } from '../support/extension-home.ts';
 import { temporaryHome } from '../support/gateway.ts';
 import { startModelServer } from '../support/model-server.ts';
-import { put } from '../support/plugins.ts';
 import { verifies } from '../support/verifies.ts';
 
-function write(home: string, name: string, capabilities: string, files: Readonly<Record<string, object>>): void {
-  const folder = join(home, 'extensions', name);
-  mkdirSync(folder, { recursive: true });
-  for (const each of [join(home, 'extensions'), folder]) chmodSync(each, 0o755);
-  put(
-    join(folder, 'extension.toml'),
-    `name = "${name}"\nversion = "1.0.0"\n[run]\ncommand = "node"\nargs = ["main.mjs"]\n[capabilities]\n${capabilities}\n`,
-  );
-  copyFileSync(join(import.meta.dirname, '../fixtures/extensions/notes.mjs'), join(folder, 'main.mjs'));
-  chmodSync(join(folder, 'main.mjs'), 0o644);
-  for (const [file, content] of Object.entries(files)) put(join(folder, file), JSON.stringify(content));
-}
+const write = (home: string, name: string, capabilities: string, files: Readonly<Record<string, object>>) =>
+  putExtension(home, name, { fixture: 'notes.mjs', capabilities, files });
 
 function isRunning(pid: number): boolean {
   try {
