@@ -25,12 +25,12 @@ function writeExtension(folder: string, version: string, more: Readonly<Record<s
 test('from a folder: copied whole, found by the host, updated, rolled back and removed', async (t) => {
   verifies('seed3:install', 'sep:install');
   const world = installWorld(t);
-  const folder = writeExtension(join(world.home, 'work', 'my notes'), '1.0.0', { 'run.sh': '#!/bin/sh\n' });
+  const folder = writeExtension(join(world.home, 'mine', 'my notes'), '1.0.0', { 'run.sh': '#!/bin/sh\n' });
   chmodSync(join(folder, 'run.sh'), 0o755);
   mkdirSync(join(folder, '.git'));
   writeFileSync(join(folder, '.git', 'config'), '');
   symlinkSync('main.mjs', join(folder, 'index.mjs'));
-  const first = await world.install('./work/my notes');
+  const first = await world.install('./mine/my notes');
   assert.deepEqual([first.name, first.version.version, first.version.source, first.isSame], ['notes', '1.0.0', folder, false]);
   assert.equal(world.text('notes', 'index.mjs'), '// notes\n');
   const installed = join(world.home, 'extension-store', 'notes', first.version.folder);
@@ -141,7 +141,7 @@ test('a name belongs to whoever was installed under it, or was put there by hand
   const world = installWorld(t, { registry: registry.url });
   registry.publish('notes', '1.0.0', extensionFiles('notes', '1.0.0'));
   await world.install('npm:notes');
-  const folder = writeExtension(join(world.home, 'work'), '9.0.0');
+  const folder = writeExtension(join(world.home, 'mine'), '9.0.0');
   await assert.rejects(world.install(folder), { code: 'CONFLICT', message: /installed from npm:notes/ });
   assert.equal(world.lock().extensions.notes!.current.version, '1.0.0');
   await world.remove('notes');
@@ -152,7 +152,7 @@ test('a name belongs to whoever was installed under it, or was put there by hand
 test('what was not agreed to changes nothing; a second one waits outside; what was left behind is swept', async (t) => {
   verifies('sep:install');
   const world = installWorld(t);
-  const folder = writeExtension(join(world.home, 'work'), '1.0.0');
+  const folder = writeExtension(join(world.home, 'mine'), '1.0.0');
   await world.install(folder);
   const before = readFileSync(join(world.home, 'extensions.lock'), 'utf8');
   writeExtension(folder, '2.0.0');
@@ -175,7 +175,7 @@ test('what was not agreed to changes nothing; a second one waits outside; what w
 test('a lock file that cannot be read, and an older version that is not what it was, are named', async (t) => {
   verifies('sep:install');
   const world = installWorld(t);
-  const folder = writeExtension(join(world.home, 'work'), '1.0.0');
+  const folder = writeExtension(join(world.home, 'mine'), '1.0.0');
   await world.install(folder);
   writeExtension(folder, '2.0.0');
   await world.install(folder);

@@ -1,6 +1,7 @@
 // The host: finds the plugins of this gateway, and lets the operator switch them on and off, load them anew, grant, revoke
 // and set up. Changes are made one after another. What a load is stands in plugin-loads.ts, what is trusted in plugin-trust.ts.
 import { DEFAULT_AGENT_ID, GatewayError } from '@tenon/protocol';
+import { limits as sepLimits } from '@tenon/protocol/sep/wire';
 import { createLanes } from '../kernel/lane.ts';
 import type { StoredEvent } from '../store/stream.ts';
 import { createActiveTools } from './active-tools.ts';
@@ -40,8 +41,6 @@ const isEnd = ({ event, payload }: StoredEvent) => event === 'chat' && payload.i
 const isPress = ({ event, payload }: StoredEvent) => event === 'chat' && payload.includes('"customType":"delivery_pressed"');
 const MAX_FORGET_STEPS = 10_000;
 const MAX_OWNERS = 4_096;
-/** The limit `narrowedSessions` of the extension protocol, which is loaded when there is an extension. */
-const MAX_NARROWED = 1_000;
 const DEFAULT_SESSION = `agent:${DEFAULT_AGENT_ID}:main`;
 
 const GONE = 'it is switched on, and its folder is not there: put it back, or switch it off';
@@ -70,7 +69,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     changed,
     generationOf: (plugin) => known.get(plugin)?.load?.facts.generation,
   });
-  const activeTools = createActiveTools(MAX_NARROWED);
+  const activeTools = createActiveTools(sepLimits.narrowedSessions.value);
   const extensions =
     options.extensions &&
     extensionsWhenThere({
