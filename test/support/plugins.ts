@@ -106,7 +106,7 @@ export interface HostWorld extends AsyncDisposable {
 }
 
 export async function openHostWorld(clock: Clock = systemClock): Promise<HostWorld> {
-  const stores = await openWorld('sqlite');
+  const stores = await openWorld('memory');
   const { store, home } = stores;
   await store.write('sessions.create', { key: SESSION, fields: {}, at: 1 });
   const place = join(home, 'plugins');

@@ -1,5 +1,5 @@
-// Turns without a gateway around them: a real store, the real hooks, queue and turn, a scripted model, and tools that
-// only note what was asked of them.
+// Turns without a gateway around them: the real store (in memory unless an engine is asked for), the real hooks, queue and
+// turn, a scripted model, and tools that only note what was asked of them.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,10 +23,12 @@ import type { Log } from '../../packages/gateway/src/kernel/log.ts';
 import { createMetrics } from '../../packages/gateway/src/kernel/metrics.ts';
 import { createScriptedModel, type ScriptedModel, type ScriptedStep } from '../../packages/gateway/src/model/scripted.ts';
 import type { Model } from '../../packages/gateway/src/model/types.ts';
+import { openMemoryStore } from '../../packages/gateway/src/store/memory.ts';
 import { openStore } from '../../packages/gateway/src/store/open.ts';
-import type { Store } from '../../packages/gateway/src/store/store.ts';
+import { createMemoryDatabase } from '../../packages/gateway/src/store/sqlite-file.ts';
+import type { Store, StoreListener } from '../../packages/gateway/src/store/store.ts';
 import { createDatabase } from './postgres.ts';
-import type { Engine } from './stores.ts';
+import type { Keeping } from './stores.ts';
 
 export const KEY = 'agent:main:test';
 
@@ -37,7 +39,7 @@ export interface NotedCall {
 }
 
 export interface TurnWorldOptions {
-  readonly engine?: Engine;
+  readonly engine?: Keeping;
   readonly steps?: readonly ScriptedStep[];
   readonly model?: Partial<Model['info']>;
   /** Further models, by their own ids. */
@@ -88,7 +90,7 @@ export interface TurnWorld extends AsyncDisposable {
 let count = 0;
 
 export async function openTurns(options: TurnWorldOptions = {}): Promise<TurnWorld> {
-  const { engine = 'sqlite', clock = systemClock } = options;
+  const { engine = 'memory', clock = systemClock } = options;
   const home = options.after?.home ?? mkdtempSync(join(tmpdir(), 'tenon-turns-'));
   const database = engine === 'postgres' && !options.after ? await createDatabase() : undefined;
   const said: RunStream[] = [];
@@ -97,29 +99,32 @@ export async function openTurns(options: TurnWorldOptions = {}): Promise<TurnWor
   const calls: NotedCall[] = [];
   const ended: TurnWorld['ended'] = [];
   const listeners: ((batch: Parameters<TurnQueue['committed']>[0]) => void)[] = [];
-  const waitingForEnd = new Map<string, (end: RunEnd) => void>();
 
-  const store =
-    options.after?.store ??
-    (await openStore(
-      { home, engine, url: database?.url ?? '', maxBytes: 0, now: clock.now() },
-      {
-        events(batch) {
-          for (const { event, payload } of batch) {
-            if (event !== 'chat') continue;
-            const { kind, runId, end } = JSON.parse(payload) as { kind: string; runId: string; end: RunEnd };
-            if (kind === 'ended') ended.push({ runId, end });
-          }
-          for (const listener of listenersOf(store)) listener(batch);
-          for (const { runId, end } of ended) waitingForEnd.get(runId)?.(end);
-        },
-        auditHead() {},
-        health() {},
-      },
-    ));
+  const memory = engine === 'memory' && !options.after ? createMemoryDatabase(clock.now()) : undefined;
+  const store = options.after?.store ?? (await open());
   listenersOf(store).add((batch) => {
     for (const listener of listeners) listener(batch);
   });
+
+  async function open(): Promise<Store> {
+    const listener: StoreListener = {
+      events(batch) {
+        for (const { event, payload } of batch) {
+          if (event !== 'chat') continue;
+          const { kind, runId, end } = JSON.parse(payload) as { kind: string; runId: string; end: RunEnd };
+          if (kind === 'ended') ended.push({ runId, end });
+        }
+        for (const listener of listenersOf(store)) listener(batch);
+      },
+      auditHead() {},
+      health() {},
+    };
+    if (memory) return openMemoryStore(memory, listener);
+    return openStore(
+      { home, engine: engine === 'postgres' ? engine : 'sqlite', url: database?.url ?? '', maxBytes: 0, now: clock.now() },
+      listener,
+    );
+  }
 
   const log = logInto(logged);
   const metrics = createMetrics();
@@ -220,6 +225,7 @@ export async function openTurns(options: TurnWorldOptions = {}): Promise<TurnWor
     async [Symbol.asyncDispose]() {
       await close();
       await store.close();
+      memory?.close();
       await database?.drop();
       rmSync(home, { recursive: true, force: true, maxRetries: 10 });
     },
