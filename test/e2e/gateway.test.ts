@@ -150,7 +150,7 @@ test('liveness, readiness and metrics are served over HTTP; logs and doctor over
     const answer = await fetch(gateway.url + path);
     assert.deepEqual([answer.status, await answer.json()], [200, { ok: true }], path);
   }
-  const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+  const metrics = await (await fetch(`${gateway.url}/metrics`, { headers: { authorization: `Bearer ${gateway.token}` } })).text();
   assert.match(metrics, /^tenon_connections 1$/m);
   assert.match(metrics, /^tenon_requests_total\{method="health",outcome="ok"\} 1$/m);
 

@@ -85,7 +85,7 @@ test('readers that stop reading slow nobody, cost little, and catch up, are clos
 });
 
 async function metric(gateway: GatewayProcess, name: string): Promise<number> {
-  const text = await (await fetch(`${gateway.url}/metrics`)).text();
+  const text = await (await fetch(`${gateway.url}/metrics`, { headers: { authorization: `Bearer ${gateway.token}` } })).text();
   return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
 }
 

@@ -20,6 +20,7 @@ export const attacks = {
   S16: { issue: 1, text: 'Too many or too large headers are refused and the process lives.' },
   S17: { issue: 1, text: 'Requests out of turn get a typed error or a close; a flood of refused ones is throttled.' },
   S18: { issue: 1, text: 'Scopes that a client declares for itself count for nothing.' },
+  'S18:role': { issue: 6, text: 'A role that this gateway does not have is refused by name, whatever the credential.' },
   S19: { issue: 1, text: 'A credential that is merely present is no credential.' },
   S20: { issue: 1, text: 'Nobody can hand out more rights than they hold.' },
   S21: { issue: 3, text: 'A plugin command runs with the rights of the caller and of the plugin, whichever are fewer.' },

@@ -23,8 +23,8 @@ test('S18 scopes, roles and modes that a client declares for itself count for no
   const claims: Record<string, unknown>[] = [
     { scopes: ['operator.admin'] },
     { scopes: ['admin', '*', 'operator.*'] },
-    { scopes: scopeNames, role: 'admin' },
-    { role: 'operator.admin', client: { id: 'tenon-control-ui', version: '1', platform: 'web', mode: 'control-ui' } },
+    { scopes: scopeNames, role: 'operator' },
+    { client: { id: 'tenon-control-ui', version: '1', platform: 'web', mode: 'control-ui' } },
     { scopes: [], client: { id: 'tenon', version: '1', platform: 'cli', mode: 'admin', displayName: 'root' } },
   ];
   for (const claim of claims) {
@@ -35,6 +35,33 @@ test('S18 scopes, roles and modes that a client declares for itself count for no
     assert.equal((await client.request('sessions.list')).ok, true);
   }
   await assertUnharmed(gateway);
+});
+
+test('S18 a role other than operator is refused by name, with and without a credential', async () => {
+  verifies('S18:role');
+  await using gateway = await startGatewayProcess();
+  await using open = await startGatewayProcess({ args: ['--auth', 'none'] });
+  for (const role of ['node', 'admin', 'operator.admin', 'Operator', 'operator ', '']) {
+    for (const [where, token] of [
+      [gateway, gateway.token],
+      [gateway, 'wrong'],
+      [gateway, undefined],
+      [open, undefined],
+    ] as const) {
+      const answer = await tryConnect(where, { ...(token === undefined ? {} : { token }), more: { role } });
+      assert.deepEqual(
+        [answer.error?.code, answer.error?.details, answer.closeCode],
+        ['INVALID_REQUEST', { code: 'UNKNOWN_ROLE', role, roles: ['operator'] }, 1008],
+        JSON.stringify(role),
+      );
+      assert.ok(answer.error?.message.includes(`"${role}"`), answer.error?.message);
+    }
+  }
+  const hidden = await tryConnect(gateway, { token: gateway.token, more: { role: 'no\u202ede' } });
+  assert.doesNotMatch(JSON.stringify(hidden.error), /\u202e/, 'hidden characters are shown');
+  await using named = await connectRaw(gateway.socketUrl, gateway.token, { role: 'operator' });
+  assert.deepEqual(named.hello.payload.auth.scopes, ['operator.admin']);
+  await assertUnharmed(gateway, { incidents: ['handshake.malformed'] });
 });
 
 test('S19 a credential that is merely present is no credential, in whichever place it stands', async () => {

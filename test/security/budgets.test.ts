@@ -46,7 +46,11 @@ function drip({ socket }: BareSocket, bytes: string | Buffer): void {
 }
 
 async function metric(gateway: GatewayProcess, series: string): Promise<number> {
-  const { body } = await exchange(gateway, requestText(gateway, '/metrics'), '127.0.0.200');
+  const { body } = await exchange(
+    gateway,
+    requestText(gateway, '/metrics', { headers: { Authorization: `Bearer ${gateway.token}` } }),
+    '127.0.0.200',
+  );
   const line = body.split('\n').find((each) => each.startsWith(`${series} `));
   return Number(line?.slice(series.length + 1) ?? 0);
 }

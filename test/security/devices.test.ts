@@ -139,7 +139,6 @@ test('S75 everything that the signature covers is covered', async () => {
     'another platform': { client: { ...client, platform: 'ios' } },
     'another family': { client: { ...client, deviceFamily: 'watch' } },
     'other scopes': { scopes: ['operator.admin'] },
-    'another role': { role: 'node' },
   };
   const forgeries: Record<string, [forge: Record<string, unknown>, code: string]> = {
     'a later time': [{ signedAt: Date.now() + 1_000 }, 'DEVICE_AUTH_SIGNATURE_INVALID'],

@@ -4,7 +4,6 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { limits } from '@tenon/protocol';
-import type { HttpDeps } from '../../packages/gateway/src/net/route.ts';
 import { createRoutes } from '../../packages/gateway/src/net/routes.ts';
 import { type GatewayProcess, startGatewayProcess, type StartOptions } from '../support/gateway.ts';
 import { createDatabase, startPostgres } from '../support/postgres.ts';
@@ -34,9 +33,10 @@ test('S67 every response carries the strict headers, whoever writes it', async (
     [200, ask('/')],
     [200, ask('/healthz')],
     [200, ask('/readyz')],
-    [200, ask('/metrics')],
+    [200, ask('/metrics', { headers: bearer(gateway.token) })],
+    [401, ask('/metrics')],
     [200, ask('/', { method: 'HEAD' })],
-    [200, ask('/metrics', { method: 'HEAD' })],
+    [200, ask('/metrics', { method: 'HEAD', headers: bearer(gateway.token) })],
     [200, ask('/', { headers: { Expect: 'a-miracle' } })],
     [200, ask('/', { headers: { Expect: '100-continue' } })],
     [400, postText(gateway, '/api/sign-in', '{')],
@@ -121,7 +121,7 @@ test('S67 nothing in the page runs or styles by itself: scripts are files of its
 });
 
 /** Every row of the table: a new one is attacked the day it is added. */
-const routes = Object.entries(createRoutes({ metricsNeedToken: false } as HttpDeps));
+const routes = Object.entries(createRoutes());
 const guarded = routes.filter(([, { scope }]) => scope !== 'none');
 
 test('S05 a form, a fetch or an image of another site changes nothing, on any route', async () => {
@@ -333,7 +333,7 @@ function askMetrics(gateway: GatewayProcess, headers: Record<string, string>, fr
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-test('S82 off loopback the metrics need a token that may read', async () => {
+test('S82 the metrics need a token that may read, on loopback too, unless authentication is off', async () => {
   verifies('S82');
   await using gateway = await startExposed();
   await using admin = await bystander(gateway);
@@ -372,6 +372,11 @@ test('S82 off loopback the metrics need a token that may read', async () => {
       assertStrictHeaders(answer, JSON.stringify(headers).slice(0, 80));
     }
   }
+  await using local = await startGatewayProcess();
+  assert.equal((await exchange(local, requestText(local, '/metrics'))).status, 401, 'on loopback');
+  assert.equal((await exchange(local, requestText(local, '/metrics', { headers: bearer(local.token) }))).status, 200);
+  await using trusting = await startGatewayProcess({ args: ['--auth', 'none'] });
+  assert.match((await exchange(trusting, requestText(trusting, '/metrics'))).body, /^tenon_connections 0$/m);
   const inAddress = await exchange(gateway, requestText(gateway, `/metrics?token=${gateway.token}`, { headers: { Host: METRICS_HOST } }));
   assert.equal(inAddress.status, 401, 'a token in the address');
   const from = newAddress();
@@ -462,8 +467,8 @@ test('S82 what strangers send does not become part of the metrics', async () => 
   await using client = await connectRaw(gateway.socketUrl, gateway.token);
   for (const method of ['evil"} 1\nevil_total{x="', 'evil.method', 'x'.repeat(128)]) await client.request(method);
   await exchange(gateway, requestText(gateway, '/evil-path', { headers: { Host: 'evil-host.example', Origin: 'https://evil-origin' } }));
-  const { status, body } = await exchange(gateway, requestText(gateway, '/metrics'));
-  assert.equal(status, 200, 'on loopback without a token');
+  const { status, body } = await exchange(gateway, requestText(gateway, '/metrics', { headers: bearer(gateway.token) }));
+  assert.equal(status, 200);
   assert.doesNotMatch(body, /evil|xxxx/);
   assert.match(body, /^tenon_requests_total\{method="unknown",outcome="UNKNOWN_METHOD"\} 3$/m);
   assert.ok(!body.includes(gateway.token));

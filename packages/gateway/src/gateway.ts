@@ -295,7 +295,6 @@ export async function startGateway({
           connections,
           health,
           ready: () => (draining ? { ok: false, reason: 'stopping' } : { ok: health.ok, ...(health.ok ? {} : { reason: 'see health' }) }),
-          metricsNeedToken: !isLoopback(settings['gateway.bind']),
           version,
           warnings,
           bootId,

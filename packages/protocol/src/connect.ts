@@ -14,6 +14,9 @@ export const capabilities = {
   resume: 'Events carry `epoch` and `prev`, and `connect` may ask for what was missed.',
 } as const;
 
+/** What a client can connect as. There are no others yet, and an unknown one never gets the rights of this one. */
+export const roles = ['operator'] as const;
+
 export const DeviceProof = Type.Object(
   {
     id: DeviceId,
@@ -34,7 +37,10 @@ export const ConnectParams = Type.Object(
     maxProtocol: Type.Integer({ minimum: 1 }),
     client: ClientInfo,
     caps: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 32 })),
-    role: Type.Optional(Type.String({ maxLength: 64 })),
+    /** One of `roles`, and `operator` where it is left out; any other is refused. */
+    role: Type.Optional(
+      Type.String({ maxLength: 64, description: '`operator`, which is also meant where it is left out; any other is refused' }),
+    ),
     /** Asked for when a device pairs. A credential's scopes come from its record, never from here. */
     scopes: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 32 })),
     auth: Type.Optional(Type.Object({ token: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })) }, closed)),

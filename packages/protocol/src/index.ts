@@ -58,7 +58,7 @@ export {
 } from './contributions.ts';
 export { noticeLevels, questionKinds, questionStates, UiNotice, UiQuestion, UiReply, UiShown, type QuestionKind } from './people.ts';
 export { Grant, grantNames, grantRow, grants, type GrantName, variableGrant } from './grants.ts';
-export { capabilities, ConnectParams, DeviceProof, deviceSigningText, HelloOk } from './connect.ts';
+export { capabilities, ConnectParams, DeviceProof, deviceSigningText, HelloOk, roles } from './connect.ts';
 export {
   CronText,
   IntervalMs,

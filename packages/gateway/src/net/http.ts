@@ -19,7 +19,7 @@ import { createRoutes } from './routes.ts';
 import { ATTACHMENT_PATHS, attachmentRoute } from './routes/attachments.ts';
 
 export function createHttpHandler(deps: HttpDeps): (request: IncomingMessage, response: ServerResponse) => void {
-  const routes = createRoutes(deps);
+  const routes = createRoutes();
   const bodies = createBodies(deps);
   const ofPlugin = createPluginRoutes(deps);
   deps.metrics.describe('tenon_http_requests_total', 'HTTP requests by route and status.');

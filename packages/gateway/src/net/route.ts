@@ -56,8 +56,6 @@ export interface HttpDeps {
   /** For the routes of plugins. */
   readonly plugins: () => RoutePlugins;
   readonly extensions: () => RouteExtensions;
-  /** Off loopback, what tells something about the inside needs a token. */
-  readonly metricsNeedToken: boolean;
   readonly version: string;
   readonly warnings: readonly string[];
 }

@@ -5,11 +5,11 @@ import { peopleRoutes } from './routes/people.ts';
 import { signInRoutes } from './routes/sign-in.ts';
 import { createStatusRoutes } from './routes/status.ts';
 import { transcriptRoutes } from './routes/transcripts.ts';
-import type { HttpDeps, Routes } from './route.ts';
+import type { Routes } from './route.ts';
 
-export function createRoutes(deps: HttpDeps): Routes {
+export function createRoutes(): Routes {
   return {
-    ...createStatusRoutes(deps),
+    ...createStatusRoutes(),
     ...signInRoutes,
     ...transcriptRoutes,
     ...peopleRoutes,

@@ -109,7 +109,6 @@ export async function openTestServer({
       ready: () => ({ ok: true }),
       plugins,
       extensions: () => ({ ...noPlugins(), list: () => [], get: () => undefined, reload: () => Promise.resolve([]) }),
-      metricsNeedToken: false,
       version: '0.0.0',
       warnings,
       bootId: randomId(),

@@ -15,6 +15,8 @@ import {
   methodNames,
   PROTOCOL_VERSION,
   type RequestFrame,
+  roles,
+  visible,
 } from '@tenon/protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../kernel/clock.ts';
@@ -297,6 +299,13 @@ function checkConnect(params: unknown): ConnectParams {
         details: { code: 'PROTOCOL_MISMATCH', supported: PROTOCOL_VERSION },
       },
     );
+  }
+  const { role = 'operator' } = params;
+  if (!(roles as readonly string[]).includes(role)) {
+    const shown = visible(role);
+    throw new GatewayError('INVALID_REQUEST', `This gateway has no role "${shown}"; connect as ${roles.join(' or ')}, or leave it out`, {
+      details: { code: 'UNKNOWN_ROLE', role: shown, roles: [...roles] },
+    });
   }
   return params;
 }

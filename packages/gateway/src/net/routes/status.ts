@@ -1,10 +1,10 @@
 // What tells how the gateway does: the page at `/`, the two probes and the metrics.
 import { json } from '../answer.ts';
 import { createNonce } from '../headers.ts';
-import type { HttpDeps, Route, Routes } from '../route.ts';
+import type { Routes } from '../route.ts';
 import { escapeHtml, statusPage } from '../status-page.ts';
 
-export function createStatusRoutes({ metricsNeedToken }: HttpDeps): Routes {
+export function createStatusRoutes(): Routes {
   return {
     '/': {
       method: 'GET',
@@ -27,7 +27,11 @@ export function createStatusRoutes({ metricsNeedToken }: HttpDeps): Routes {
         return json(state.ok ? 200 : 503, state);
       },
     },
-    '/metrics': metricsNeedToken ? { ...metrics, scope: 'operator.read' } : { ...metrics, scope: 'none' },
+    '/metrics': {
+      method: 'GET',
+      scope: 'operator.read',
+      handle: (_, { metrics }) => ({ status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: metrics.render() }),
+    },
   };
 }
 
@@ -37,12 +41,3 @@ const WARNINGS_MARK = '<!--WARNINGS-->';
 function withWarnings(page: string, warnings: readonly string[]): string {
   return page.replace(WARNINGS_MARK, () => warnings.map((text) => `<p class="exposed" role="alert">${escapeHtml(text)}</p>`).join(''));
 }
-
-const metrics = {
-  method: 'GET',
-  handle: (_: object, { metrics }: HttpDeps) => ({
-    status: 200,
-    type: 'text/plain; version=0.0.4; charset=utf-8',
-    body: metrics.render(),
-  }),
-} satisfies Omit<Route, 'scope'>;
