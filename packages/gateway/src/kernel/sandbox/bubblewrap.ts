@@ -18,6 +18,8 @@ export function bubblewrapArgv(argv: readonly string[], profile: Profile): strin
     ...profile.places.flatMap(({ path, isWritable }) => [isWritable ? '--bind' : '--ro-bind', path, path]),
     ...[profile.isReadOnly ? '--ro-bind' : '--bind', profile.workspace, profile.workspace],
     ...profile.emptiedInside.flatMap((folder) => ['--tmpfs', folder, '--remount-ro', folder]),
+    ...profile.pinned.flatMap((folder) => ['--bind', folder, folder]),
+    ...profile.overlays.flatMap(({ path, from }) => ['--ro-bind', from, path]),
     ...['--remount-ro', '/'],
     ...['--chdir', profile.cwd],
     '--',

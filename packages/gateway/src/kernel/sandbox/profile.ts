@@ -9,6 +9,13 @@ export interface Place {
   readonly isWritable: boolean;
 }
 
+export interface Overlay {
+  /** The file that is covered, by its real path in the workspace. */
+  readonly path: string;
+  /** The copy that is seen in its place, read-only. */
+  readonly from: string;
+}
+
 export interface SandboxPolicy {
   /** The real path of the one folder that can be written. */
   readonly workspace: string;
@@ -25,6 +32,10 @@ export interface SandboxPolicy {
   /** Further folders that are seen read-only, such as that of a Node that lives in the user's home. */
   readonly readOnly: readonly string[];
   readonly network: boolean;
+  /** Files of the workspace that are seen as they were copied. */
+  readonly overlays?: readonly Overlay[];
+  /** Folders of the workspace that the program cannot move. */
+  readonly pinned?: readonly string[];
 }
 
 export interface ReadOnlyPath {
@@ -50,6 +61,8 @@ export interface Profile {
   readonly emptiedInside: readonly string[];
   readonly cwd: string;
   readonly network: boolean;
+  readonly overlays: readonly Overlay[];
+  readonly pinned: readonly string[];
 }
 
 const ROOT_FOLDERS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
@@ -101,6 +114,8 @@ export function profileOf(policy: SandboxPolicy): Profile {
     emptiedInside: tenons.filter((folder) => isFolder(folder) && isInside(folder, policy.workspace) && !isInside(policy.workspace, folder)),
     cwd: policy.cwd,
     network: policy.network,
+    overlays: policy.overlays ?? [],
+    pinned: policy.pinned ?? [],
   };
 }
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { startProgram } from '../processes.ts';
 import { bubblewrapArgv } from './bubblewrap.ts';
+import { guarded } from './overlays.ts';
 import { profileOf, type SandboxPolicy } from './profile.ts';
 import { unshareArgv } from './unshare.ts';
 
@@ -26,8 +27,9 @@ const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbi
 /** The words that run `argv` in a sandbox of this kind. */
 export function wrap(kind: 'bubblewrap' | 'unshare', argv: readonly string[], policy: SandboxPolicy): string[] {
   const profile = profileOf(policy);
-  if (kind === 'bubblewrap') return bubblewrapArgv(argv, profile);
-  return unshareArgv(argv, profile, { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
+  const words = guarded(argv, profile.overlays);
+  if (kind === 'bubblewrap') return bubblewrapArgv(words, profile);
+  return unshareArgv(words, profile, { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
 }
 
 type Kind = Exclude<SandboxKind, 'none'>;

@@ -45,6 +45,8 @@ function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): s
     ),
     row(profile.workspace, root + profile.workspace, 'none', `rbind,${profile.isReadOnly ? 'ro,' : ''}X-mount.mkdir`),
     ...profile.emptiedInside.map((path) => row('hidden', root + path, 'tmpfs', 'ro,nosuid,nodev,size=1m,mode=755')),
+    ...profile.pinned.map((path) => row(root + path, root + path, 'none', 'bind')),
+    ...profile.overlays.map(({ path, from }) => row(from, root + path, 'none', 'bind,ro')),
   ];
   // As root of the namespace the program would still have its capabilities; without the bounding set they mean nothing.
   const drop = ['--no-new-privs', ...(uid === 0 ? ['--inh-caps=-all', '--bounding-set=-all'] : [])];
