@@ -12,7 +12,7 @@ import { verifies } from '../support/verifies.ts';
 import { toolCall, until, withExtensions, writeExtension } from '../support/written-extension.ts';
 
 const BY = { by: 'test' };
-const TOOLS = '[capabilities]\ntools = true';
+const TOOLS = '[capabilities]\ntools = true\nactive_tools = false';
 const tool = (name: string, description: string, type = 'string') => ({
   name,
   description,

@@ -10,7 +10,7 @@ import { verifies } from '../support/verifies.ts';
 import { until, withExtensions, writeExtension } from '../support/written-extension.ts';
 
 const BY = { by: 'test' };
-const TOOLS = '[capabilities]\ntools = true';
+const TOOLS = '[capabilities]\ntools = true\nactive_tools = false';
 const CANARY = 'canary-5b1f/with "signs"';
 const of = (name: string) => `\${env:${name}}`;
 

@@ -34,7 +34,8 @@ test('G30, S38: in the sandbox an extension reaches its own files, and of the ma
   mkdirSync(shared);
   writeFileSync(join(shared, 'in.txt'), 'for reading');
   writeFileSync(join(world.home, 'token'), 'canary');
-  const manifest = '[capabilities]\ntools = true\nnet = true\nfs = { read = ["workspace/shared"], write = ["workspace/out"] }';
+  const manifest =
+    '[capabilities]\ntools = true\nactive_tools = false\nnet = true\nfs = { read = ["workspace/shared"], write = ["workspace/out"] }';
   mkdirSync(join(world.workspace, 'out'));
   writeExtension(world, 'probe', { fixture: 'probe.mjs', manifest });
   const host = await world.open(sandboxed);

@@ -66,6 +66,7 @@ test('G10, G26: an extension is found switched off; once it is on, its tools, co
   assert.deepEqual(found?.asked, [
     'tools.register',
     'commands.register',
+    'tools.narrow',
     'hooks.intercept:before_tool_call',
     'hooks.observe:session_start',
   ]);
@@ -87,7 +88,7 @@ test('G10, G26: an extension is found switched off; once it is on, its tools, co
   const hello = noted(world).find(({ initialize }) => initialize)?.initialize as Record<string, Record<string, unknown>>;
   assert.deepEqual(
     Object.entries(hello.capabilities_enabled!).flatMap(([group, isOn]) => (isOn ? [group] : [])),
-    ['tools', 'commands'],
+    ['tools', 'commands', 'active_tools'],
     'G26: only what is declared, granted and served is on',
   );
 
@@ -319,7 +320,11 @@ test('G25, S32, S39, S51: what cannot be an extension is listed with the reason,
   for (const [name, [, expected]] of Object.entries(places)) assert.match(reasons.get(name) ?? '', expected, name);
   assert.match(reasons.get('alias') ?? '', /the folder is a link/);
   assert.equal(reasons.get('fine'), '');
-  assert.deepEqual([host.get('packed')?.version, host.get('packed')?.asked], ['2.0.0', ['tools.register']], 'package.json says the same');
+  assert.deepEqual(
+    [host.get('packed')?.version, host.get('packed')?.asked],
+    ['2.0.0', ['tools.register', 'tools.narrow']],
+    'package.json says the same',
+  );
   assert.equal(existsSync(join(world.home, 'extension-copies')), false);
 });
 

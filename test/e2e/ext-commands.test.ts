@@ -115,7 +115,7 @@ test('grants are given and taken back, and what was refused is shown', async () 
     listed.plugins.map(({ id, granted, process }) => [id, granted.length, process?.state]),
     [['notes', 2, 'ready']],
   );
-  assert.match((await tenon('ext', 'ls')).out, /^notes +1\.0\.0 +ready +2 of 2 +0 /m);
+  assert.match((await tenon('ext', 'ls')).out, /^notes +1\.0\.0 +ready +2 of 3 +0 /m);
   assert.match((await tenon('ext', 'revoke', 'notes', 'tools.register')).out, /^notes has commands\.register\n$/);
   assert.equal((await tenon('ext', 'grant', 'notes', 'tools.register')).code, 0);
 });

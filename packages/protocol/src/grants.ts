@@ -14,6 +14,7 @@ interface GrantSpec {
 
 export const grants = {
   'tools.register': { summary: 'Give the agent tools.' },
+  'tools.narrow': { summary: 'Decide which tools of others the agent may use.', wide: true },
   'tools.results': { summary: 'Change what tools have answered before the agent reads it.', wide: true },
   'commands.register': { summary: 'Add slash commands.' },
   'hooks.observe': { summary: 'Be told of something that happens.', of: 'hook' },

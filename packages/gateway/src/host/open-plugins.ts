@@ -236,6 +236,8 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     if (!plugin) return;
     plugin.granted = new Set([...plugin.granted].filter((grant) => !grants.includes(grant)));
     plugin.load?.dropWithout(plugin.granted);
+    // What it has said of tools of others holds no longer than its right to.
+    if (grants.includes('tools.narrow')) activeTools.forget(id);
   }
 
   /** One that is switched on and cannot be used: that it is wanted is taken back. */

@@ -10,6 +10,8 @@ interface GroupRow {
   readonly wide?: true;
   /** Not in SEP. An extension uses it only where `capabilities_enabled` says true; one that does not know it never notices. */
   readonly beyond?: true;
+  /** The manifest asks for it with this group, unless it says otherwise: SEP has one switch for both. */
+  readonly comesWith?: string;
 }
 
 /**
@@ -17,7 +19,7 @@ interface GroupRow {
  * registrations of a group that is off are refused.
  */
 export const groups = {
-  tools: { summary: 'Give the agent tools, and narrow which are active.', grants: ['tools.register'] },
+  tools: { summary: 'Give the agent tools.', grants: ['tools.register'] },
   commands: { summary: 'Add slash commands.', grants: ['commands.register'] },
   ui: { summary: 'Ask and tell the people who watch a session.', grants: [] },
   exec: { summary: 'Run programs, through the policy and the approvals of the `exec` tool.', grants: [], wide: true },
@@ -25,6 +27,13 @@ export const groups = {
   bus: { summary: 'Tell other extensions something.', grants: [] },
   session: { summary: 'Write into the sessions that it is called in.', grants: [], wide: true },
   providers: { summary: 'Serve models: read all that they are told, and answer for them.', grants: ['models.serve'], wide: true },
+  active_tools: {
+    summary: 'Decide which tools of others the agent may use.',
+    grants: ['tools.narrow'],
+    wide: true,
+    beyond: true,
+    comesWith: 'tools',
+  },
   tool_facts: { summary: 'Say of its tools what they can do and how they are called in lists.', grants: [], beyond: true },
   state: { summary: 'Keep state of its own in each session.', grants: [], beyond: true },
   actions: { summary: 'Do what buttons and programs ask for in a session.', grants: [], beyond: true },
@@ -49,6 +58,12 @@ export const groups = {
 export type SepGroup = keyof typeof groups;
 export const groupNames = Object.keys(groups) as SepGroup[];
 
+/** Whether a manifest with these `[capabilities]` asks for the group. */
+export function asksFor(group: SepGroup, capabilities: Readonly<Partial<Record<SepGroup, boolean>>>): boolean {
+  const { comesWith }: GroupRow = groups[group];
+  return capabilities[group] ?? (comesWith !== undefined && capabilities[comesWith as SepGroup] === true);
+}
+
 export interface SepMethodRow {
   readonly summary: string;
   readonly direction: 'to-extension' | 'to-host' | 'both';
@@ -58,6 +73,8 @@ export interface SepMethodRow {
   readonly aliases?: readonly string[];
   /** Without one it is always enabled. */
   readonly group?: SepGroup;
+  /** The group that it takes beside, where it is about what is not the extension's own. */
+  readonly othersGroup?: SepGroup;
   /** To the extension: the tier of the context that is dispatched. To the host: the tier that the context must have. */
   readonly tier?: 'event' | 'command';
   /** How long the caller waits for the answer. Without one: as long as whoever asked waits. */
@@ -114,7 +131,11 @@ export const methods = {
     aliases: ['tools/register'],
     timeoutMs: 30_000,
   },
-  'tools/set_active': { ...call('tools', 'Narrow the tools that are active; it never widens.'), aliases: ['tools/setActive'] },
+  'tools/set_active': {
+    ...call('tools', 'Narrow the tools that are active; it never widens. For tools of others, `active_tools` must be enabled.'),
+    aliases: ['tools/setActive'],
+    othersGroup: 'active_tools',
+  },
   'tool/update': { ...toHostNotice, summary: 'How far a tool call is.', group: 'tools' },
   'session/send_message': sessionCall('Say something in the session.'),
   'session/send_user_message': sessionCall('Say something to the agent as its user would.'),

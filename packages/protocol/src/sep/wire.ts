@@ -35,6 +35,7 @@ export {
   type UiKind,
 } from './wire-ui.ts';
 export {
+  asksFor,
   groupNames,
   groups,
   methodNames,

@@ -8,6 +8,11 @@ export function agentTool(extension: string, tool: string): string {
   return `${extension}${SEPARATOR}${tool.replace(/[^A-Za-z0-9_-]/g, '_')}`;
 }
 
+/** Whether a tool, as the agent knows it, is one of this extension. */
+export function isToolOf(extension: string, agentName: string): boolean {
+  return agentName.startsWith(`${extension}${SEPARATOR}`);
+}
+
 /** As extensions and people know it; a tool of somebody else stays as it is. */
 export function shownTool(agentName: string): string {
   const at = agentName.indexOf(SEPARATOR);

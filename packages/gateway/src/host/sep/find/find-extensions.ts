@@ -14,7 +14,7 @@ import {
   type PluginManifest,
 } from '@tenon/protocol';
 import { type ExtensionManifest, manifestInPackage, readManifest, type Registrations } from '@tenon/protocol/sep';
-import { EXTENSION_MANIFEST_FILE, groupNames, isFurtherEventName, isFurtherHookName, limits } from '@tenon/protocol/sep/wire';
+import { asksFor, EXTENSION_MANIFEST_FILE, groupNames, isFurtherEventName, isFurtherHookName, limits } from '@tenon/protocol/sep/wire';
 import { parse, TomlError } from 'smol-toml';
 import { isLoaderVariable } from '../../../kernel/loader-variables.ts';
 import { exists, idFrom, type NotFit, RESERVED_IDS } from '../../discover.ts';
@@ -168,7 +168,7 @@ function pluginManifestOf(manifest: ExtensionManifest): PluginManifest {
 export function grantsOf(manifest: ExtensionManifest): string[] {
   const { capabilities = {} } = manifest;
   const { hooks = [], events = [] } = capabilities;
-  const switched = groupNames.filter((group) => capabilities[group] === true);
+  const switched = groupNames.filter((group) => asksFor(group, capabilities));
   const asked = [
     ...switched.flatMap((group) => [...grantsOfGroup(group), ...furtherGrants(group)]),
     ...hooks.flatMap((each) => needsOf(hookOf(each))),

@@ -2,7 +2,7 @@
 // have to give, for it to be taken.
 import { hookNeeds } from '@tenon/protocol';
 import type { ExtensionManifest, Registrations } from '@tenon/protocol/sep';
-import { groupNames, registrationKeys, registrations as rows, type SepGroup } from '@tenon/protocol/sep/wire';
+import { asksFor, groupNames, registrationKeys, registrations as rows, type SepGroup } from '@tenon/protocol/sep/wire';
 import { grantsOfEnvironment } from '../process/environment.ts';
 import { hookOf, observedBy } from './find-extensions.ts';
 import { grantsOfGroup, isOn } from '../serve/group-grants.ts';
@@ -28,7 +28,7 @@ export function groupsOn(manifest: ExtensionManifest, holds: Holds): Readonly<Re
 /** Undefined where the group is on. */
 export function lackOf(what: string, group: SepGroup, manifest: ExtensionManifest, holds: Holds): Lack | undefined {
   if (isOn(group, manifest, holds)) return undefined;
-  if (manifest.capabilities?.[group] !== true) return { what, declare: `${group} = true`, grants: [] };
+  if (!asksFor(group, manifest.capabilities ?? {})) return { what, declare: `${group} = true`, grants: [] };
   return { what, grants: grantsOfGroup(group).filter((grant) => !holds(grant)) };
 }
 

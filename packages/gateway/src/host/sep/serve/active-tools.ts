@@ -1,6 +1,7 @@
 // `tools/set_active`: an extension narrows the tools of the agent. SEP has no field that says where: with the context of a dispatch it is
 // the session of that, and without one the only session that the extension is asked about at the moment; where it is asked about
-// none, it is all of them.
+// none, it is all of them. Without the grant for tools of others, it says so of its own alone.
+import type { GrantName } from '@tenon/protocol';
 import { errors, limits, texts } from '@tenon/protocol/sep/wire';
 import type { Log } from '../../../kernel/log.ts';
 import type { ActiveTools } from '../../active-tools.ts';
@@ -9,7 +10,9 @@ import { refused } from './refused.ts';
 import { RpcError } from '../connection/rpc-error.ts';
 import type { Served } from './serve.ts';
 import type { SessionDesk } from './session-desk.ts';
-import { agentNameOf } from '../bridge/tool-names.ts';
+import { agentNameOf, isToolOf } from '../bridge/tool-names.ts';
+
+const NARROW = 'tools.narrow' satisfies GrantName;
 
 export interface ServeActiveDeps {
   readonly extension: string;
@@ -17,16 +20,27 @@ export interface ServeActiveDeps {
   readonly dispatches: Pick<Dispatches, 'asked'>;
   readonly activeTools: ActiveTools;
   readonly desk: Pick<SessionDesk, 'tools'> | undefined;
+  /** Whether the operator has granted it, now. */
+  readonly holds: (grant: string) => boolean;
 }
 
-export function serveActive({ extension, log, dispatches, activeTools, desk }: ServeActiveDeps): Pick<Served, 'tools/set_active'> {
+export function serveActive({ extension, log, dispatches, activeTools, desk, holds }: ServeActiveDeps): Pick<Served, 'tools/set_active'> {
+  const isOwn = (agentName: string) => isToolOf(extension, agentName);
   return {
     'tools/set_active'({ tools, context }, { dispatch }) {
       if (context !== undefined && dispatch === undefined) throw new RpcError(errors.ContextViolation.code, texts.staleContext);
       const sessionKey = dispatch ? dispatch.sessionKey : dispatches.asked();
       if (sessionKey === 'several')
         throw new RpcError(errors.ContextViolation.code, 'calls of several sessions are under way: say which one it is for by `context`');
-      if (!activeTools.narrow(extension, sessionKey, new Set(tools.map(agentNameOf)))) {
+      const named = tools.map(agentNameOf);
+      const foreign = holds(NARROW) ? undefined : tools.find((tool) => !isOwn(agentNameOf(tool)));
+      if (foreign !== undefined)
+        throw new RpcError(
+          errors.CapabilityDisabled.code,
+          `"${foreign}" is not its own tool: to decide about tools of others takes the grant ${NARROW}, which it does not have`,
+          { grant: NARROW },
+        );
+      if (!activeTools.narrow(extension, sessionKey, new Set(named), holds(NARROW) ? undefined : isOwn)) {
         const { value: allowed } = limits.narrowedSessions;
         throw refused('limit', `the tools of ${allowed} sessions are narrowed already`, { limit: 'narrowedSessions', allowed });
       }

@@ -1,7 +1,7 @@
 // What the operator must have granted for each capability group: the grants of plugins where the group is about the same, else a
 // grant for the group itself.
 import type { ExtensionManifest } from '@tenon/protocol/sep';
-import { groups, methodNames, methodRow, type SepGroup } from '@tenon/protocol/sep/wire';
+import { asksFor, groups, methodNames, methodRow, type SepGroup } from '@tenon/protocol/sep/wire';
 
 export function grantsOfGroup(group: SepGroup): readonly string[] {
   const { grants } = groups[group];
@@ -15,5 +15,5 @@ export function furtherGrants(group: SepGroup): readonly string[] {
 
 /** Only what is declared and granted. */
 export function isOn(group: SepGroup, { capabilities = {} }: ExtensionManifest, holds: (grant: string) => boolean): boolean {
-  return capabilities[group] === true && grantsOfGroup(group).every(holds);
+  return asksFor(group, capabilities) && grantsOfGroup(group).every(holds);
 }
