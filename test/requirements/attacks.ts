@@ -98,4 +98,8 @@ export const attacks = {
   S82: { issue: 1, text: 'The metrics route follows the same rules as the socket.' },
   'S82:v1': { issue: 2, text: 'So do the routes of the OpenAI-compatible endpoint.' },
   S83: { issue: 2, text: 'A command that the agent runs finds no token, key or way back into the gateway.' },
+  'S83:kernel': { issue: 6, text: 'In the sandbox nothing of /proc changes or tells of the kernel, whoever runs the gateway.' },
+  'S83:mounts': { issue: 6, text: 'What a program can write is mounted nosuid,nodev.' },
+  'S83:probe': { issue: 6, text: 'A sandbox that does not hold what it should is not used, and the reason is told.' },
+  'S83:descriptors': { issue: 6, text: 'No descriptor that the gateway inherited reaches a program or an extension.' },
 } as const satisfies Record<string, Requirement>;

@@ -3,6 +3,7 @@
 import type { ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import type { Clock } from './clock.ts';
+import { withoutInherited } from './inherited-descriptors.ts';
 
 export interface ProgramEnd {
   readonly code: number | null;
@@ -42,7 +43,7 @@ export function startProgram(argv: readonly string[], options: ProgramOptions): 
     child = options.spawn(argv[0]!, argv.slice(1), {
       cwd: options.cwd,
       env: options.env,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: withoutInherited(['ignore', 'pipe', 'pipe']),
       detached: true,
     });
   } catch (error) {

@@ -26,9 +26,10 @@ export const ui = defineCommand({
 async function openBrowser(url: string): Promise<boolean> {
   if (!/^https?:\/\//.test(url)) return false;
   const { spawn } = await import('node:child_process');
+  const { withoutInherited } = await import('../../kernel/inherited-descriptors.ts');
   const program = process.platform === 'darwin' ? 'open' : process.platform === 'win32' ? 'explorer.exe' : 'xdg-open';
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const child = spawn(program, [url], { stdio: 'ignore', detached: true });
+  const child = spawn(program, [url], { stdio: withoutInherited('ignore'), detached: true });
   child.once('error', () => resolve(false));
   child.once('spawn', () => {
     child.unref();

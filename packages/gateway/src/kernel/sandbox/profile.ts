@@ -38,30 +38,30 @@ export interface SandboxPolicy {
   readonly pinned?: readonly string[];
 }
 
-export interface ReadOnlyPath {
+/** A path with the flags of the mount it lies on, such as `noexec`: what the system has set there cannot be taken away. */
+export interface MountedPath {
   readonly path: string;
-  /** `nosuid` and the like of the mount it lies on: what the system has set there cannot be taken away. */
   readonly flags: readonly string[];
 }
 
 export interface Profile {
   /** Links of the root, such as /bin to usr/bin. */
   readonly links: readonly string[];
-  readonly readOnly: readonly ReadOnlyPath[];
-  /** Mounts inside those, which have to be made read-only one by one. */
-  readonly readOnlyInside: readonly ReadOnlyPath[];
+  readonly readOnly: readonly MountedPath[];
+  /** Mounts inside what is shown, with the flags that each has to get: a mount does not hand its own on to those inside it. */
+  readonly inside: readonly MountedPath[];
+  readonly proc: { readonly readOnly: readonly string[]; readonly files: readonly string[]; readonly folders: readonly string[] };
   /** Folders inside what is read-only that are replaced by an empty one before the workspace is put in place. */
   readonly emptied: readonly string[];
   /** Files that are replaced by an empty one. */
   readonly blanked: readonly string[];
-  readonly workspace: string;
-  readonly isReadOnly: boolean;
-  readonly places: readonly (Place & { readonly flags: readonly string[] })[];
+  readonly workspace: Place & MountedPath;
+  readonly places: readonly (Place & MountedPath)[];
   /** Folders inside the workspace that are replaced by an empty one. */
   readonly emptiedInside: readonly string[];
   readonly cwd: string;
   readonly network: boolean;
-  readonly overlays: readonly Overlay[];
+  readonly overlays: readonly (Overlay & { readonly flags: readonly string[] })[];
   readonly pinned: readonly string[];
 }
 
@@ -70,6 +70,27 @@ const SYSTEM_FOLDERS = ['/usr', '/etc', '/opt', '/nix', '/gnu'];
 /** Readable by root: a gateway that runs as root would hand them on. */
 const SECRET_FILES = ['/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/sudoers', '/etc/security/opasswd'];
 const SECRET_FOLDERS = ['/etc/ssh', '/etc/sudoers.d', '/etc/ssl/private', '/etc/NetworkManager/system-connections'];
+
+/** Root writes these by its user id, without any capability. */
+const PROC_READ_ONLY = ['bus', 'fs', 'irq', 'pressure', 'sys'];
+/** What container runtimes mask as well, and what tells of the kernel's memory. */
+const PROC_FILES = [
+  ...[
+    'sysrq-trigger',
+    'kcore',
+    'keys',
+    'kallsyms',
+    'kmsg',
+    'mtrr',
+    'interrupts',
+    'latency_stats',
+    'sched_debug',
+    'timer_list',
+    'timer_stats',
+  ],
+  ...['kpagecgroup', 'kpagecount', 'kpageflags', 'slabinfo', 'vmallocinfo'],
+];
+const PROC_FOLDERS = ['acpi', 'asound', 'scsi'];
 
 const SYSTEM_PROGRAMS = ['/usr/bin', '/bin', '/usr/local/bin', '/usr/sbin', '/sbin', '/run/current-system/sw/bin'];
 
@@ -99,22 +120,37 @@ export function profileOf(policy: SandboxPolicy): Profile {
   const tenons = outermost(policy.hidden);
   const hidden = outermost([...tenons, policy.userHome]);
   const mounts = mountTable();
+  const shown = (place: Place) => ({ ...place, flags: flagsFor(flagsOf(place.path, mounts), place.isWritable) });
+  const workspace = shown({ path: policy.workspace, isWritable: !policy.isReadOnly });
+  const places = outermostFirst(policy.places ?? []).map(shown);
+  const system = [...readOnly, ...names].map((path) => shown({ path, isWritable: false }));
+  const all = [...system, ...places, workspace];
+  const emptied = [
+    ...SECRET_FOLDERS.filter(isFolder),
+    ...hidden.filter((folder) => isFolder(folder) && readOnly.some((seen) => isInside(folder, seen))),
+  ];
+  const emptiedInside = tenons.filter(
+    (folder) => isFolder(folder) && isInside(folder, policy.workspace) && !isInside(policy.workspace, folder),
+  );
+  const inside = [...new Map(mounts.map((mount) => [mount.path, mount])).values()].flatMap(({ path, flags }) => {
+    const around = all.findLast((each) => isInside(path, each.path));
+    if (!around || around.path === path) return [];
+    const isGone = [...emptied, ...emptiedInside].some((folder) => isInside(path, folder) && isInside(folder, around.path));
+    return isGone ? [] : [{ path, flags: flagsFor(flags, around.isWritable) }];
+  });
   return {
     links,
-    readOnly: [...readOnly, ...names].map((path) => ({ path, flags: flagsOf(path, mounts) })),
-    readOnlyInside: mounts.filter(({ path }) => readOnly.some((folder) => path !== folder && isInside(path, folder))),
-    emptied: [
-      ...SECRET_FOLDERS.filter(isFolder),
-      ...hidden.filter((folder) => isFolder(folder) && readOnly.some((seen) => isInside(folder, seen))),
-    ],
+    readOnly: system,
+    inside,
+    proc: { readOnly: inProc(PROC_READ_ONLY), files: inProc(PROC_FILES), folders: inProc(PROC_FOLDERS) },
+    emptied,
     blanked: SECRET_FILES.filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile()),
-    workspace: policy.workspace,
-    isReadOnly: policy.isReadOnly ?? false,
-    places: outermostFirst(policy.places ?? []).map((place) => ({ ...place, flags: flagsOf(place.path, mounts) })),
-    emptiedInside: tenons.filter((folder) => isFolder(folder) && isInside(folder, policy.workspace) && !isInside(policy.workspace, folder)),
+    workspace,
+    places,
+    emptiedInside,
     cwd: policy.cwd,
     network: policy.network,
-    overlays: policy.overlays ?? [],
+    overlays: (policy.overlays ?? []).map((each) => ({ ...each, flags: flagsFor(flagsOf(each.from, mounts), false) })),
     pinned: policy.pinned ?? [],
   };
 }
@@ -149,9 +185,18 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-const KEPT_FLAGS = ['nosuid', 'nodev', 'noexec'];
+function inProc(names: readonly string[]): string[] {
+  return names.map((name) => `/proc/${name}`).filter((path) => existsSync(path));
+}
 
-function mountTable(): ReadOnlyPath[] {
+const KEPT_FLAGS = ['ro', 'nosuid', 'nodev', 'noexec'];
+
+/** Nothing that a program finds gives it another user or a device. */
+function flagsFor(kept: readonly string[], isWritable: boolean): string[] {
+  return [...new Set([...(isWritable ? [] : ['ro']), 'nosuid', 'nodev', ...kept])];
+}
+
+function mountTable(): MountedPath[] {
   let table: string;
   try {
     table = readFileSync('/proc/self/mountinfo', 'utf8');
@@ -166,8 +211,13 @@ function mountTable(): ReadOnlyPath[] {
   });
 }
 
-function flagsOf(path: string, mounts: readonly ReadOnlyPath[]): readonly string[] {
-  let best: ReadOnlyPath | undefined;
+/** As the kernel and `mount` write a path in a table of mounts. */
+export function escaped(path: string): string {
+  return path.replace(/[ \t\r\n\\#]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`);
+}
+
+function flagsOf(path: string, mounts: readonly MountedPath[]): readonly string[] {
+  let best: MountedPath | undefined;
   // Of several at one place the last lies on top.
   for (const mount of mounts) if (isInside(path, mount.path) && mount.path.length >= (best?.path.length ?? 0)) best = mount;
   return best?.flags ?? [];

@@ -1,13 +1,14 @@
-// Which sandbox this system has, found by running a program in it once. Where there is none, the reason is for people:
-// the status shows it, and the policy asks before each program.
+// Which sandbox this system has, found by running a program in it once that looks at what holds there. Where there is none,
+// the reason is for people: the status shows it, and the policy asks before each program.
 import type { spawn } from 'node:child_process';
-import { mkdtempSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { startProgram } from '../processes.ts';
 import { bubblewrapArgv } from './bubblewrap.ts';
 import { guarded } from './overlays.ts';
+import { HOLDS, probeArgv, probeVariables } from './probe.ts';
 import { profileOf, type SandboxPolicy } from './profile.ts';
 import { unshareArgv } from './unshare.ts';
 
@@ -20,7 +21,6 @@ export interface DetectedSandbox {
 
 export type Spawn = typeof spawn;
 
-const WORKS = 'tenon-sandbox-works';
 const PROBE_TIMEOUT_MS = 10_000;
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin';
 
@@ -54,26 +54,17 @@ export async function detectSandbox(
   return { kind: 'none', reason: `${what} (${failures.join('; ')}); ${remedy}`.slice(0, 512) };
 }
 
-/** Undefined when a program ran in it and could not see this process. */
-async function probe(kind: 'bubblewrap' | 'unshare', spawnProgram: Spawn, clock: Clock): Promise<string | undefined> {
+/** Undefined when a program ran in it and found everything as it has to be. */
+async function probe(kind: Kind, spawnProgram: Spawn, clock: Clock): Promise<string | undefined> {
   const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'tenon-sandbox-')));
   try {
-    const test = `[ "$(readlink /proc/self/ns/pid)" != "$OUTSIDE" ] && : > made && echo ${WORKS}`;
-    const argv = wrap(kind, ['/bin/sh', '-c', test], {
-      workspace,
-      cwd: workspace,
-      hidden: [],
-      userHome: '/root',
-      readOnly: [],
-      network: false,
-    });
-    const env = { PATH: SYSTEM_PATH, OUTSIDE: readlinkSync('/proc/self/ns/pid') };
+    const policy = { workspace, cwd: workspace, hidden: [], userHome: '/root', readOnly: [], network: false };
     let said = '';
-    const program = startProgram(argv, {
+    const program = startProgram(wrap(kind, probeArgv, policy), {
       spawn: spawnProgram,
       clock,
       cwd: '/',
-      env,
+      env: { PATH: SYSTEM_PATH, ...probeVariables(profileOf(policy)) },
       onOutput: (chunk) => {
         said = `${said}${chunk}`.slice(0, 400);
       },
@@ -81,7 +72,7 @@ async function probe(kind: 'bubblewrap' | 'unshare', spawnProgram: Spawn, clock:
     const timer = clock.after(PROBE_TIMEOUT_MS, () => program.kill());
     const { code, signal, error } = await program.ended;
     timer.cancel();
-    if (code === 0 && said.includes(WORKS)) return undefined;
+    if (code === 0 && said.includes(HOLDS)) return undefined;
     if (error) return error.code === 'ENOENT' ? 'not installed' : error.message;
     return said.trim().split('\n')[0] || `ended with ${signal ?? `code ${code}`}`;
   } catch (error) {

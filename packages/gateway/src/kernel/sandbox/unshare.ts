@@ -2,7 +2,7 @@
 // leaves the old one behind. The program then gets a user namespace of its own, so that it has no say over the mounts.
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { isInside, type Profile, systemProgram } from './profile.ts';
+import { escaped, isInside, type MountedPath, type Profile, systemProgram } from './profile.ts';
 
 /** Exit code of the script when the sandbox could not be made; the program has not run. */
 export const SETUP_FAILED = 125;
@@ -10,6 +10,8 @@ export const SETUP_FAILED = 125;
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
 const DEVICE_LINKS = ['/dev/fd', '/dev/stdin', '/dev/stdout', '/dev/stderr'];
 const TEMPORARY = 'nosuid,nodev,size=512m,mode=1777';
+const BLANK = 'bind,ro,nosuid,noexec';
+const EMPTY = 'ro,nosuid,nodev,size=1m,mode=755';
 
 export function unshareArgv(argv: readonly string[], profile: Profile, ids: { uid: number; gid: number }): string[] {
   return [
@@ -26,27 +28,25 @@ export function unshareArgv(argv: readonly string[], profile: Profile, ids: { ui
 function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): string {
   const root = stagingFolder(profile);
   const folder = (path: string) => quote(`${root}${path}`);
+  const shown = ({ path, flags }: MountedPath) =>
+    row(path, root + path, 'none', ['rbind', ...flags, ...(isFile(path) ? [] : ['X-mount.mkdir'])].join(','));
   const table = [
-    ...profile.readOnly.map(({ path, flags }) => row(path, root + path, 'none', ['rbind', 'ro', ...flags, 'X-mount.mkdir'].join(','))),
+    ...profile.readOnly.map(shown),
     row('proc', `${root}/proc`, 'proc', 'nosuid,nodev,noexec'),
+    ...profile.proc.readOnly.map((path) => row(root + path, root + path, 'none', 'bind,ro,nosuid,nodev,noexec')),
+    ...profile.proc.files.map((path) => row('/dev/null', root + path, 'none', BLANK)),
+    ...profile.proc.folders.map((path) => row('hidden', root + path, 'tmpfs', EMPTY)),
     row('tmp', `${root}/tmp`, 'tmpfs', TEMPORARY),
     row('shm', `${root}/dev/shm`, 'tmpfs', 'nosuid,nodev,size=64m,mode=1777'),
-    row('devpts', `${root}/dev/pts`, 'devpts', 'newinstance,ptmxmode=0666,mode=620'),
+    row('devpts', `${root}/dev/pts`, 'devpts', 'nosuid,noexec,newinstance,ptmxmode=0666,mode=620'),
     ...DEVICES.map((name) => row(`/dev/${name}`, `${root}/dev/${name}`, 'none', 'bind')),
     ...profile.emptied.map((path) => row('hidden', root + path, 'tmpfs', 'nosuid,nodev,size=1m,mode=755')),
-    ...profile.blanked.map((path) => row('/dev/null', root + path, 'none', 'bind')),
-    ...profile.places.map(({ path, isWritable, flags }) =>
-      row(
-        path,
-        root + path,
-        'none',
-        ['rbind', ...(isWritable ? [] : ['ro']), ...flags, ...(isFile(path) ? [] : ['X-mount.mkdir'])].join(','),
-      ),
-    ),
-    row(profile.workspace, root + profile.workspace, 'none', `rbind,${profile.isReadOnly ? 'ro,' : ''}X-mount.mkdir`),
-    ...profile.emptiedInside.map((path) => row('hidden', root + path, 'tmpfs', 'ro,nosuid,nodev,size=1m,mode=755')),
+    ...profile.blanked.map((path) => row('/dev/null', root + path, 'none', BLANK)),
+    ...profile.places.map(shown),
+    shown(profile.workspace),
+    ...profile.emptiedInside.map((path) => row('hidden', root + path, 'tmpfs', EMPTY)),
     ...profile.pinned.map((path) => row(root + path, root + path, 'none', 'bind')),
-    ...profile.overlays.map(({ path, from }) => row(from, root + path, 'none', 'bind,ro')),
+    ...profile.overlays.map(({ path, from, flags }) => row(from, root + path, 'none', ['bind', ...flags].join(','))),
   ];
   // As root of the namespace the program would still have its capabilities; without the bounding set they mean nothing.
   const drop = ['--no-new-privs', ...(uid === 0 ? ['--inh-caps=-all', '--bounding-set=-all'] : [])];
@@ -54,7 +54,7 @@ function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): s
     'set -eu',
     `trap 'echo "The sandbox could not be made; the program has not run." >&2; exit ${SETUP_FAILED}' EXIT`,
     'path=$PATH; PATH=/usr/sbin:/usr/bin:/sbin:/bin',
-    `mount -t tmpfs -o size=4m,mode=755 tenon ${quote(root)}`,
+    `mount -t tmpfs -o nosuid,nodev,size=4m,mode=755 tenon ${quote(root)}`,
     `cd ${quote(root)}`,
     'mkdir -p proc dev/shm dev/pts tmp run .old',
     // One process for all links: each further one costs as much as a small program.
@@ -65,11 +65,14 @@ function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): s
     ...profile.places.filter(({ path }) => isFile(path)).map(({ path }) => `mkdir -p ${folder(dirname(path))}; : > ${folder(path)}`),
     `printf '%s\\n' ${quote(table.join('\n'))} > .table`,
     'mount -a -T .table',
-    ...profile.readOnlyInside.map(({ path, flags }) => `mount -o ${['remount', 'bind', 'ro', ...flags].join(',')} ${folder(path)}`),
+    // Some may lie under another mount, or where this user cannot look: the program cannot either.
+    ...profile.inside.map(
+      ({ path, flags }) => `[ ! -e ${folder(path)} ] || mount -o ${['remount', 'bind', ...flags].join(',')} ${folder(path)}`,
+    ),
     ': > .table',
     'pivot_root . .old',
     'umount -l .old',
-    'mount -o remount,bind,ro /',
+    'mount -o remount,bind,ro,nosuid,nodev /',
     // Programs that talk to themselves need it; without `ip` they do without.
     ...(profile.network ? [] : ['ip link set lo up 2>/dev/null || :']),
     `cd ${quote(profile.cwd)}`,
@@ -85,8 +88,7 @@ function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): s
 function stagingFolder({ readOnly, workspace, places }: Profile): string {
   const candidates = ['/mnt', '/media', '/srv', '/tmp', '/var', '/run'];
   const free = candidates.find(
-    (candidate) =>
-      existsSync(candidate) && ![...[...readOnly, ...places].map(({ path }) => path), workspace].some((path) => isInside(path, candidate)),
+    (candidate) => existsSync(candidate) && ![...readOnly, ...places, workspace].some(({ path }) => isInside(path, candidate)),
   );
   return free ?? '/mnt';
 }
@@ -97,10 +99,6 @@ function isFile(path: string): boolean {
 
 function row(source: string, target: string, type: string, options: string): string {
   return `${escaped(source)} ${escaped(target)} ${type} ${options} 0 0`;
-}
-
-function escaped(path: string): string {
-  return path.replace(/[ \t\r\n\\#]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`);
 }
 
 function quote(text: string): string {

@@ -2,6 +2,7 @@
 // pipe that only the gateway holds; when it closes, it ends the process groups that are left, and whatever carries the mark
 // of this gateway in its environment. An ordinary stop leaves it nothing to do.
 import type { ChildProcess, spawn } from 'node:child_process';
+import { withoutInherited } from '../../../kernel/inherited-descriptors.ts';
 
 export interface OrphanGuard {
   /** The mark of this gateway: each process of an extension carries it, with a number, in its environment. */
@@ -39,7 +40,7 @@ export function createOrphanGuard({ spawn: start, run }: { readonly spawn: typeo
     if (process.platform === 'win32') return;
     if (!guard) {
       guard = start('/bin/sh', ['-c', SCRIPT, 'tenon-extensions', run], {
-        stdio: ['pipe', 'ignore', 'ignore'],
+        stdio: withoutInherited(['pipe', 'ignore', 'ignore']),
         detached: true,
         env: { PATH: '/usr/bin:/bin' },
         cwd: '/',

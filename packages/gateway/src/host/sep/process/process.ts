@@ -4,6 +4,7 @@ import type { ChildProcess, spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
+import { withoutInherited } from '../../../kernel/inherited-descriptors.ts';
 import type { StderrRing } from './stderr-ring.ts';
 import { findMarked, readTree, tasksOfUser, type TreeUse } from './process-tree.ts';
 import { type OrphanGuard, RUN_VARIABLE } from './orphan-guard.ts';
@@ -159,7 +160,7 @@ function start({ spawn: run, command, cwd, env }: StartOptions, mark: string, li
   return run(words[0]!, words.slice(1), {
     cwd,
     env: { ...env, [RUN_VARIABLE]: mark },
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: withoutInherited(['pipe', 'pipe', 'pipe']),
     detached: true,
   });
 }
