@@ -1,5 +1,5 @@
-// `npm test`: one PostgreSQL, one browser on disk and one cache of compiled code for all, then node's own test runner over every
-// test file. Arguments are folders, files, `--test-name-pattern=…` and `--test-reporter=tap|dot|spec`, so `npm test -- test/e2e`
+// `npm test`: one PostgreSQL, one browser on disk, one file of all sources and one cache of compiled code for all, then node's own
+// test runner over every test file. Arguments are folders, files, `--test-name-pattern=…` and `--test-reporter=tap|dot|spec`, so `npm test -- test/e2e`
 // runs a part. The chaos runs are bounded here; `npm run chaos` runs them whole.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,6 +11,7 @@ import { dot, spec, tap } from 'node:test/reporters';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { unpackBrowser } from '../test/support/browser.ts';
+import { bundleSources } from './bundle-sources.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 
 const { values: chosen, positionals } = parseArgs({
@@ -29,11 +30,17 @@ if (files.length === 0) throw new Error(`No test file in ${positionals.join(', '
 // End-to-end tests start what users start: it has to be what the sources say.
 execFileSync(process.execPath, [join(import.meta.dirname, 'build.ts')], { stdio: 'inherit' });
 const shared = mkdtempSync(join(tmpdir(), 'tenon-tests-'));
-const postgres = await startPostgres();
+const sources = join(shared, 'sources.cjs');
+const [postgres] = await Promise.all([startPostgres(), bundleSources(sources)]);
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
 try {
-  Object.assign(process.env, { TENON_TEST_POSTGRES: postgres.url, NODE_NO_WARNINGS: '1', NODE_COMPILE_CACHE: join(shared, 'compiled') });
+  Object.assign(process.env, {
+    TENON_TEST_POSTGRES: postgres.url,
+    NODE_NO_WARNINGS: '1',
+    NODE_COMPILE_CACHE: join(shared, 'compiled'),
+    TENON_TEST_SOURCES: sources,
+  });
   if (files.some((file) => /openBrowser|openGallery/.test(readFileSync(file, 'utf8')))) {
     const browser = await unpackBrowser(join(shared, 'browser'));
     if (browser !== undefined) process.env.TENON_TEST_BROWSER = browser;
