@@ -11,6 +11,7 @@ import type { Door } from '../support/chaos-link.ts';
 import { watchSyncs } from '../support/chaos-strace.ts';
 import { faultPoints, isElsewhere, killAt } from '../support/fault-points.ts';
 import { dieOnce, swapRounds, writeStorm } from '../support/extension-storms.ts';
+import { floodKinds, floodOnce } from '../support/extension-floods.ts';
 import { temporaryHome } from '../support/gateway.ts';
 import { growthOf, runLeaks, runSoak } from '../support/leaks.ts';
 import { Ledger } from '../support/ledger.ts';
@@ -74,6 +75,7 @@ const parts: readonly Part[] = [
   ...chosen.map(schedules),
   extensionDeaths(),
   extensionSwaps(),
+  extensionFloods(),
   leaks(),
   soak(),
   ...chosen.map(turnCommits),
@@ -135,6 +137,26 @@ function extensionSwaps(): Part {
       } finally {
         rmSync(home, { recursive: true, force: true, maxRetries: 10 });
       }
+    },
+  };
+}
+
+function extensionFloods(): Part {
+  return {
+    name: 'extension floods',
+    promise: 'S43 S44',
+    unit: 'floods',
+    count: floodKinds.length,
+    async run({ count, isOver, step }) {
+      const grown: string[] = [];
+      for (const kind of floodKinds.slice(0, count)) {
+        if (isOver()) break;
+        const { before, most } = await floodOnce(kind);
+        assert.ok(most - before < 20, `${kind}: ${before.toFixed(0)} MB before, ${most.toFixed(0)} MB at most`);
+        grown.push(`${kind} +${(most - before).toFixed(0)} MB`);
+        step(grown.length);
+      }
+      return grown.join(', ');
     },
   };
 }

@@ -30,7 +30,9 @@ export interface LogBook {
   close(): void;
 }
 
-const KEPT_IN_MEMORY = 2_000;
+const KEPT_LINES = 2_000;
+/** Long lines count for more: 2,000 of them would be tens of megabytes. */
+const KEPT_CHARS = 2_097_152;
 
 export function openLogBook(options: LogOptions): LogBook {
   const file = join(options.folder, 'gateway.log');
@@ -41,6 +43,7 @@ export function openLogBook(options: LogOptions): LogBook {
 export function createLogBook(options: Omit<LogOptions, 'folder'> & { readonly file: string }, sink: LogSink): LogBook {
   const { file } = options;
   const ring: LogLine[] = [];
+  let kept = 0;
   let cursor = 0;
   const log = pino(
     {
@@ -57,7 +60,8 @@ export function createLogBook(options: Omit<LogOptions, 'folder'> & { readonly f
         sink.write(text);
         cursor++;
         ring.push({ cursor, text });
-        if (ring.length > KEPT_IN_MEMORY) ring.splice(0, ring.length - KEPT_IN_MEMORY);
+        kept += text.length;
+        while (ring.length > KEPT_LINES || kept > KEPT_CHARS) kept -= ring.shift()!.text.length;
       },
     },
   );

@@ -34,7 +34,25 @@ export const limits = {
     unit: 'count',
     summary: 'Notifications of one extension and second, on average; it is read more slowly beyond them.',
   },
+  saidBytesPerSecond: {
+    value: 1_048_576,
+    unit: 'bytes',
+    summary:
+      'Bytes that one extension says of its own accord in a second, on average: notifications, requests and lines that are no messages. Four times as much at once; it is read more slowly beyond that.',
+  },
+  replyBytesPerSecond: { value: 16_777_216, unit: 'bytes', summary: 'Bytes of its replies; twice as much at once.' },
+  floodMs: {
+    value: 15_000,
+    unit: 'ms',
+    summary: 'How long it may stay at one of these limits without a break; then its process is ended.',
+  },
   logsPerSecond: { value: 100, unit: 'count', summary: 'Log records of one extension and second that are kept; the rest is counted.' },
+  stderrBytesPerSecond: {
+    value: 1_048_576,
+    unit: 'bytes',
+    summary:
+      'What one extension writes to its standard error in a second, on average, four times as much at once; it is read more slowly beyond that.',
+  },
   stderrRingBytes: { value: 262_144, unit: 'bytes', summary: 'What is kept of the standard error of one extension.' },
   initializeMs: { value: 10_000, unit: 'ms', summary: 'From the start of an extension to its registrations.' },
   shutdownMs: { value: 5_000, unit: 'ms', summary: 'From `shutdown` to the end of the process; then its group is ended.' },

@@ -5,6 +5,7 @@ import { createManualClock } from '../../testing/manual-clock.ts';
 import type { ExtensionProcess, ProcessEnd } from './process/process.ts';
 import type { TreeUse } from './process/process-tree.ts';
 import { createSupervisor } from './supervisor.ts';
+import { verifies } from '../../../../../test/support/verifies.ts';
 
 type Answer = (method: string, params: Record<string, unknown>, process: FakeProcess) => unknown;
 
@@ -352,4 +353,28 @@ test('a stop cancels a restart that waits', async () => {
   await settled();
   assert.equal(started.length, 1);
   await assert.rejects(supervisor.request('ping', {}, { timeoutMs: 1 }), /connection closed/);
+});
+
+test('S42: a call that is answered with garbage alone ends at its deadline, and who goes on like that is replaced', async () => {
+  verifies('S42');
+  const mad: Answer = (method) => (method === 'initialize' ? GOOD : SILENT);
+  const { supervisor, started, states, clock } = world((generation) => (generation === 1 ? mad : good));
+  await supervisor.start('a');
+  const call = supervisor.request('tool/execute', {}, { timeoutMs: 120_000 });
+  const failed = assert.rejects(call, /no answer to tool\/execute within 120000 ms/);
+  const babble = async (seconds: number) => {
+    for (let second = 0; second < seconds; second++) {
+      started[0]!.input.push('garbage\n{"half":\n{"id":99999,"result":1}\nnull\n');
+      clock.advance(1_000);
+      await settled();
+    }
+  };
+  await babble(119);
+  assert.equal(supervisor.current?.peer.inFlight, 1);
+  await babble(1);
+  await failed;
+  await babble(40);
+  assert.match(states.join('; '), /restarting: it did not answer 2 pings/);
+  assert.equal(supervisor.state, 'ready');
+  await supervisor.stop();
 });

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { createManualClock } from '../../../testing/manual-clock.ts';
 import { createPeer, type PeerHandler, type PeerLimits, type PeerOptions, peerLimits } from './peer.ts';
 import { RpcError } from './rpc-error.ts';
+import { verifies } from '../../../../../../test/support/verifies.ts';
 
 interface Message {
   readonly jsonrpc?: string;
@@ -398,6 +399,52 @@ test('who says too much is held back, and who never stops is cut off', async () 
   }
   assert.match(closedBecause() ?? '', /too much for too long/);
   assert.equal(peer.counts.flood, 1);
+});
+
+const LONG = 'x'.repeat(60_000);
+let requests = 0;
+/** A line of each kind, as fast as they are taken. */
+const floods: Readonly<Record<string, () => string>> = {
+  log: () => JSON.stringify({ method: 'log', params: { level: 'info', message: LONG } }),
+  update: () => JSON.stringify({ method: 'tool/update', params: { call_id: 'c1', message: LONG } }),
+  request: () => JSON.stringify({ id: `r${++requests}`, method: 'kv/set', params: { key: 'k', value: LONG } }),
+  reply: () => JSON.stringify({ id: 99, result: LONG }),
+  garbage: () => LONG,
+  'half a message': () => `{"method":"log","params":{"message":"${LONG}`,
+};
+
+for (const [kind, line] of Object.entries(floods))
+  test(`S43: of a flood (${kind}) little is read at once, little over time, and then nothing any more`, async () => {
+    verifies('S43');
+    let taken = 0;
+    const input = new Readable({
+      highWaterMark: 1,
+      read() {
+        const text = `${line()}\n`;
+        taken += text.length;
+        // By a step of the loop, as a pipe does it. More than this is no question of time.
+        setImmediate(() => this.push(taken > 100_000_000 ? null : text));
+      },
+    });
+    const { clock, closedBecause } = world({ input, request: () => () => ({}), notification: () => () => {} });
+    await until(() => input.isPaused() || input.readableEnded);
+    await settled();
+    assert.ok(taken < 4_500_000, `${taken} bytes were read at once`);
+    for (let seconds = 0; seconds < 40 && closedBecause() === undefined; seconds++)
+      for (let step = 0; step < 20; step++) {
+        clock.advance(50);
+        await settled();
+      }
+    assert.match(closedBecause() ?? '', /too much for too long/);
+    assert.ok(taken < 22_000_000, `${taken} bytes were read in all`);
+  });
+
+test('replies to what it was asked have a larger budget than what it says by itself', async () => {
+  const { peer, written, says } = world();
+  const all = Promise.all(Array.from({ length: 16 }, () => peer.request('tool/execute', {}, { timeoutMs: 1_000 })));
+  await until(() => written.length === 16);
+  for (const { id } of written) says({ id, result: 'x'.repeat(1_000_000) });
+  assert.equal((await all).length, 16);
 });
 
 test('G4: a write to somebody who has gone is an end of the connection, not of the host', async () => {

@@ -11,7 +11,7 @@ import { HeldDeadline } from '../../held-deadline.ts';
 import { type Lines, readLines } from './lines.ts';
 import { createOutbox, type Outbox, type OutboxLimits, type Waiting } from './outbox.ts';
 import { NotAnswered, readRpcError, RpcError } from './rpc-error.ts';
-import { createThrottle, type ThrottleLimits } from './throttle.ts';
+import { createThrottle, type Throttle, type ThrottleLimits } from './throttle.ts';
 
 export type Params = Readonly<Record<string, unknown>>;
 
@@ -33,8 +33,13 @@ export interface PeerLimits {
   readonly asked: number;
   readonly askedBytes: number;
   readonly outbox: OutboxLimits;
+  /** What it says of its own accord. */
   readonly throttle: ThrottleLimits;
+  /** Its replies: they are as many as there are requests of ours, so only their bytes count. */
+  readonly replies: ThrottleLimits;
 }
+
+const PATIENCE_MS = wireLimits.floodMs.value;
 
 export const peerLimits: PeerLimits = {
   lineBytes: wireLimits.lineBytes.value,
@@ -51,9 +56,16 @@ export const peerLimits: PeerLimits = {
   throttle: {
     perSecond: wireLimits.notificationsPerSecond.value,
     burst: 5 * wireLimits.notificationsPerSecond.value,
-    bytesPerSecond: 16_777_216,
-    burstBytes: 33_554_432,
-    patienceMs: 30_000,
+    bytesPerSecond: wireLimits.saidBytesPerSecond.value,
+    burstBytes: 4 * wireLimits.saidBytesPerSecond.value,
+    patienceMs: PATIENCE_MS,
+  },
+  replies: {
+    perSecond: Number.MAX_SAFE_INTEGER,
+    burst: Number.MAX_SAFE_INTEGER,
+    bytesPerSecond: wireLimits.replyBytesPerSecond.value,
+    burstBytes: 2 * wireLimits.replyBytesPerSecond.value,
+    patienceMs: PATIENCE_MS,
   },
 };
 
@@ -115,7 +127,7 @@ export interface Peer {
   readonly isHeldBack: boolean;
   readonly waitingBytes: number;
   readonly eventsShed: number;
-  /** When the last line came, on the monotonic clock. */
+  /** When the last message came, on the monotonic clock. Lines that are none say nothing of whoever writes them. */
   readonly heardAt: number;
   /** The time of the requests that this signal would end stands still until what it gives is called. */
   hold(signal: AbortSignal): () => void;
@@ -154,6 +166,7 @@ export function createPeer(options: PeerOptions): Peer {
   const counts = Object.fromEntries(peerFaults.map((fault) => [fault, 0])) as Record<PeerFault, number>;
   const deadlines = createDeadlines(clock);
   const throttle = createThrottle(limits.throttle, clock);
+  const replies = createThrottle(limits.replies, clock);
   const pending = new Map<number, Pending>();
   const asked = new Map<number | string, Asked>();
   let askedBytes = 0;
@@ -187,17 +200,15 @@ export function createPeer(options: PeerOptions): Peer {
   }
 
   function onLine(text: string, bytes: number): void {
-    heardAt = clock.monotonic();
-    const isReply = takeLine(text, bytes);
-    // Replies are as many as there are requests of ours.
-    const waitMs = throttle.spend(isReply ? 0 : 1, bytes);
-    if (waitMs > 0) holdBack(waitMs);
+    const spentOf = takeLine(text, bytes) ? replies : throttle;
+    const waitMs = spentOf.spend(1, bytes);
+    if (waitMs > 0) holdBack(waitMs, spentOf);
     else if (isBehind()) lines.pause();
   }
 
-  function holdBack(waitMs: number): void {
+  function holdBack(waitMs: number, { isFlooded }: Throttle): void {
     if (isThrottled || isClosed) return;
-    if (throttle.isFlooded) {
+    if (isFlooded) {
       notice('flood', 'it says too much for too long');
       return close('it said too much for too long');
     }
@@ -243,8 +254,9 @@ export function createPeer(options: PeerOptions): Peer {
 
   function takeReply(id: unknown, result: unknown, error: unknown, hasResult: boolean): boolean {
     const request = typeof id === 'number' ? pending.get(id) : undefined;
+    const isLate = !request && typeof id === 'number' && Number.isInteger(id) && id > 0 && id <= lastId;
+    if (request || isLate) heardAt = clock.monotonic();
     if (!request) {
-      const isLate = typeof id === 'number' && Number.isInteger(id) && id > 0 && id <= lastId;
       notice(isLate ? 'late-reply' : 'unknown-reply', `nobody waits for a reply to ${shortText(JSON.stringify(id)?.slice(0, EXCERPT))}`);
       return false;
     }
@@ -267,6 +279,7 @@ export function createPeer(options: PeerOptions): Peer {
       if (!isNotification) answer(id, { error: { code: errors.InvalidParams.code, message: 'params must be an object' } });
       return;
     }
+    heardAt = clock.monotonic();
     const given = (params ?? {}) as Params;
     if (isNotification) return method === '$/cancel' ? cancelled(given.id) : notified(method, given);
     if (asked.has(id)) return notice('duplicate-id', `the id ${shortText(String(id))} is that of a request under way`);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { systemClock } from '../../../kernel/clock.ts';
 import { createLogRing } from './log-ring.ts';
 
@@ -31,4 +33,20 @@ test('the oldest lines fall out, of long ones and of many short ones, and whoeve
   assert.deepEqual(ring.page(90, 4), { lines: lines.slice(-4), cursor: 100, dropped: 6 });
   ring.add('stderr', 'info', 'y'.repeat(10_000));
   assert.deepEqual(ring.lines, []);
+});
+
+test('S43: what is kept of a long line does not keep the whole line in memory', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const alive = () => {
+    collect();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  const ring = createLogRing({ clock });
+  const before = alive();
+  // As they come from the parser: each a text of its own.
+  for (let index = 0; index < 64; index++) ring.add('log', 'info', JSON.parse(`"${String(index % 10).repeat(1_000_000)}"`) as string);
+  assert.ok(ring.lines.length >= 63);
+  assert.ok(alive() - before < 8_000_000, `${alive() - before} bytes are kept for ${ring.lines.length} lines of 4 kB`);
 });

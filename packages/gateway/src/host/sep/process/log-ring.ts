@@ -3,6 +3,7 @@
 import { type ExtensionLogLine, visible } from '@tenon/protocol';
 import { limits } from '@tenon/protocol/sep/wire';
 import type { Clock } from '../../../kernel/clock.ts';
+import { ownStart } from '../../../kernel/own-text.ts';
 import { hideHandedOut } from '../../../kernel/redact.ts';
 
 export interface LogPage {
@@ -34,8 +35,7 @@ export function createLogRing({ clock, maxBytes = limits.stderrRingBytes.value }
 
   return {
     add(from, level, text) {
-      const clean = hideHandedOut(text);
-      const said = visible(clean.length > MAX_LINE ? clean.slice(0, MAX_LINE) : clean);
+      const said = visible(ownStart(hideHandedOut(text), MAX_LINE));
       lines.push({ seq: ++last, at: clock.now(), from, level, text: said });
       size += said.length;
       while (size > maxBytes || lines.length > maxBytes / LINE_COST) {
