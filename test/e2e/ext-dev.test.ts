@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runCli } from '../../packages/gateway/src/cli/program.ts';
 import { cleanUp, removeFolder } from '../support/clean-up.ts';
 import { cleanEnv, tenonBin } from '../support/gateway.ts';
-import { isAlive } from '../../packages/gateway/src/cli/running.ts';
+import { isRunning } from '../../packages/gateway/src/kernel/process-identity.ts';
 
 const MANIFEST = 'name = "trial"\nversion = "1.0.0"\n[run]\ncommand = "node"\nargs = ["main.mjs"]\n[capabilities]\ntools = true\n';
 
@@ -199,7 +199,7 @@ test('Ctrl-C leaves no process, also none that the extension has started', async
   if (child.exitCode === null) await once(child, 'exit');
   assert.equal(child.exitCode, 0);
   const helper = Number(/helper (\d+)/.exec(out)?.[1]);
-  assert.ok(!isAlive(helper), `process ${helper} is left`);
+  assert.ok(!isRunning({ pid: helper }), `process ${helper} is left`);
   assert.match(out, /"text":"nothing of it is running"\}\n$/);
   assert.equal(readFileSync(join(folder, 'trial', 'extension.toml'), 'utf8'), MANIFEST);
 });

@@ -19,6 +19,7 @@ import type { Observer } from '../support/ledger-observer.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import { cutWal, makeStoreWithWal } from '../support/stores-damage.ts';
+import { prepareLingering, stopAndStart } from '../support/stop-rounds.ts';
 import type { Engine } from '../support/stores.ts';
 import { runPluginChaos } from '../support/plugin-chaos.ts';
 import { openHostWorld } from '../support/plugins.ts';
@@ -76,6 +77,7 @@ const parts: readonly Part[] = [
   extensionDeaths(),
   extensionSwaps(),
   extensionFloods(),
+  stopsAndStarts(),
   leaks(),
   soak(),
   ...chosen.map(turnCommits),
@@ -113,6 +115,25 @@ function extensionDeaths(): Part {
         step(done + 1);
       }
       return [...deaths].map(([name, times]) => `${name} ${times}`).join(', ');
+    },
+  };
+}
+
+function stopsAndStarts(): Part {
+  return {
+    name: 'stop and start',
+    promise: 'R14',
+    unit: 'rounds',
+    count: 20,
+    async run({ count, step }) {
+      const home = temporaryHome();
+      try {
+        await prepareLingering(home);
+        await stopAndStart(home, count, step);
+        return 'each start came up at once';
+      } finally {
+        rmSync(home, { recursive: true, force: true, maxRetries: 10 });
+      }
     },
   };
 }

@@ -17,6 +17,8 @@ export const promises = {
   R13: { issue: 1, text: 'A damaged store file is named and kept; what is not damaged goes on working.' },
   R14: { issue: 1, text: 'SIGTERM takes no new work, finishes what runs, and exits 0 inside its budget.' },
   'R14:running-turns': { issue: 2, text: 'SIGTERM parks running turns durably.' },
+  'R14:stop-waits': { issue: 6, text: '`tenon stop` ends when the gateway is gone, so that the next start succeeds.' },
+  'R14:restart': { issue: 6, text: '`tenon restart` starts the gateway again as it was started, and stops nothing that it cannot start.' },
   R15: { issue: 1, text: 'Upgrades keep the data, a copy is made first, and a newer store is refused.' },
   R16: { issue: 1, text: 'Two gateways never use one SQLite store; a stale lock is taken over.' },
   R17: { issue: 1, text: 'Requests about one session apply in the order of arrival, and events carry that order.' },

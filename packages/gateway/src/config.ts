@@ -88,6 +88,16 @@ export function loadConfig(input: ConfigInput): Config {
   };
 }
 
+/** What flags and variables said, for whoever starts the same again. Secrets by their names only. */
+export function givenSettings({ settings, sources }: Config): { given: Partial<Record<SettingName, unknown>>; secrets: SettingName[] } {
+  const names = settingNames.filter((name) => sources[name] === 'flag' || sources[name] === 'environment');
+  const isSecret = (name: SettingName) => settingRow(name).secret === true;
+  return {
+    given: Object.fromEntries(names.filter((name) => !isSecret(name)).map((name) => [name, settings[name]])),
+    secrets: names.filter(isSecret),
+  };
+}
+
 export function resolveHome(flag: string | undefined, env: ConfigInput['env']): string {
   const given = flag ?? (env.TENON_HOME || undefined);
   if (given === undefined) return join(homedir(), '.tenon');

@@ -4,7 +4,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEFAULT_CHANNEL, expandScopes, limits, type Settings } from '@tenon/protocol';
 import { openAgents, type AgentParts } from './agent/open-agents.ts';
-import type { Config } from './config.ts';
+import { type Config, givenSettings } from './config.ts';
 import { BLOCKED_FILE, HOME_KEY_FILE, LOG_FOLDER, openHomeSecrets, prepareHome, renewToken, RUNNING_FILE } from './home.ts';
 import type { HookRegistry } from './host/hook-registry.ts';
 import { openPlugins } from './host/open-plugins.ts';
@@ -14,6 +14,7 @@ import { writeFileDurably } from './kernel/durable-file.ts';
 import { randomId } from './kernel/ids.ts';
 import { openLogBook } from './kernel/log.ts';
 import { createMetrics } from './kernel/metrics.ts';
+import { identify } from './kernel/process-identity.ts';
 import { readSecretFile } from './kernel/secret-files.ts';
 import { isLoopback } from './net/address.ts';
 import { createAuthenticator } from './net/auth.ts';
@@ -374,10 +375,19 @@ export async function startGateway({
       return signIn.url(signIn.create({ scopes, by: 'gateway', held: expandScopes(scopes) }).id) ?? running.url;
     }
 
-    writeFileDurably(
-      runningFile,
-      `${JSON.stringify({ url: running.url, port: running.port, pid: process.pid, tokenFile: secrets.tokenFile, startedAt, engine: store.engine, store: store.location })}\n`,
-    );
+    const { given, secrets: givenSecrets } = givenSettings(config);
+    const note = {
+      url: running.url,
+      port: running.port,
+      ...identify(process.pid),
+      tokenFile: secrets.tokenFile,
+      startedAt,
+      engine: store.engine,
+      store: store.location,
+      given,
+      givenSecrets: [...givenSecrets, ...(token === undefined ? [] : ['token'])],
+    };
+    writeFileDurably(runningFile, `${JSON.stringify(note)}\n`);
     for (const warning of warnings) log.warn(warning);
     log.info({ url: running.url, version, store: store.location }, 'ready');
     store

@@ -35,6 +35,7 @@ import type { Store } from './store/store.ts';
 const BACKED_UP = homeFiles.filter(({ inBackup }) => inBackup).map(({ name }) => name);
 
 export type { FileSummary };
+export { lockHolder } from './store/lock.ts';
 
 export type Progress = (done: { table: string; rows: number }) => void;
 

@@ -66,6 +66,7 @@ import { pluginLs } from './commands/plugin-ls.ts';
 import { pluginReload } from './commands/plugin-reload.ts';
 import { pluginRevoke } from './commands/plugin-revoke.ts';
 import { pluginTrace } from './commands/plugin-trace.ts';
+import { restart } from './commands/restart.ts';
 import { restore } from './commands/restore.ts';
 import { run } from './commands/run.ts';
 import { secretLs } from './commands/secret-ls.ts';
@@ -101,6 +102,7 @@ export const commands: readonly CommandSpec[] = [
   overview,
   start,
   stop,
+  restart,
   status,
   health,
   chat,

@@ -1,17 +1,26 @@
-// The note that a running gateway leaves in its home folder: where it listens and which process it is.
+// The note that a running gateway leaves in its home folder: where it listens, which process it is, and what it was told
+// at its start.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SettingName } from '@tenon/protocol';
 import { RUNNING_FILE } from '../home.ts';
+import { isRunning } from '../kernel/process-identity.ts';
 
 export interface RunningNote {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
+  /** When the process began, in the system's own count. */
+  readonly began?: string;
   readonly tokenFile?: string;
   readonly startedAt?: number;
   readonly engine?: string;
   /** Where its store is, without credentials. */
   readonly store?: string;
+  /** Settings of flags and variables, but for secrets. */
+  readonly given?: Readonly<Partial<Record<SettingName, unknown>>>;
+  /** Secrets among them, by name, and `token` where that of the token file is not used. */
+  readonly givenSecrets?: readonly string[];
 }
 
 /** The gateway of this home, if it is alive. A note left by one that was killed counts as none. */
@@ -22,27 +31,7 @@ export function readRunning(home: string): RunningNote | undefined {
   } catch {
     return undefined;
   }
-  const { url, port, pid } = note ?? {};
-  if (typeof url !== 'string' || typeof port !== 'number' || typeof pid !== 'number' || !isAlive(pid)) return undefined;
-  return note as RunningNote;
-}
-
-export function isAlive(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return !isZombie(pid);
-  } catch (error) {
-    // It exists and belongs to somebody else.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
-// A process that has ended keeps its number until its parent asks for the exit code, and some parents never do.
-function isZombie(pid: number): boolean {
-  try {
-    return /^\d+ \(.*\) [ZX] /s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
+  const { url, port, pid, began } = note ?? {};
+  if (typeof url !== 'string' || typeof port !== 'number' || typeof pid !== 'number') return undefined;
+  return isRunning({ pid, began: typeof began === 'string' ? began : undefined }) ? (note as RunningNote) : undefined;
 }

@@ -1,6 +1,6 @@
 // One gateway per home. The lock is the operating system's, held through SQLite for as long as the process lives, so a
 // killed gateway leaves nothing stale behind. The pid beside it is only for the message.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreOpenError } from './failure.ts';
@@ -31,6 +31,22 @@ export function lockHome(home: string): HomeLock {
       database.close();
     },
   };
+}
+
+/** Who holds the lock of a home, if anybody does. Only looks: the lock is left as it is. */
+export function lockHolder(home: string): { readonly pid: number | undefined } | undefined {
+  const file = join(home, 'gateway.lock');
+  if (!existsSync(file)) return undefined;
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 0 });
+  try {
+    database.prepare('select count(*) from sqlite_schema').get();
+    return undefined;
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode !== 5) throw error;
+    return { pid: Number(/\d+/.exec(ownerOf(join(home, 'gateway.pid')))?.[0]) || undefined };
+  } finally {
+    database.close();
+  }
 }
 
 function ownerOf(pidFile: string): string {

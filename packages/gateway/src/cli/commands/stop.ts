@@ -1,46 +1,66 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { awaitEnd } from '../await-end.ts';
 import { defineCommand } from '../command.ts';
-import { CliError, exitCodes } from '../failure.ts';
-import { isAlive, readRunning } from '../running.ts';
-import { text } from '../values.ts';
+import type { CommandContext } from '../context.ts';
+import { CliError, describeFailure } from '../failure.ts';
+import { readRunning, type RunningNote } from '../running.ts';
+import { on, text } from '../values.ts';
 
-const POLL_MS = 20;
-/** What a stop may take when nobody said otherwise: the gateway's own budget is shorter. */
-const DEFAULT_WAIT_MS = 60_000;
+/** Failures of a gateway that is there and says nothing. */
+const SILENT: ReadonlySet<string> = new Set(['TIMEOUT', 'UNREACHABLE', 'LOST']);
+const SILENCE_HINT = 'wait longer with --timeout 60s, or end it by force with: tenon stop --kill';
 
 export const stop = defineCommand({
   path: 'stop',
   summary: 'Drain and stop the gateway, and wait until it is gone',
-  examples: ['stop', 'stop --reason "new version"'],
-  options: { reason: text('<text>', 'Told to connected clients') },
-  async run({ options, out, globals, home: homeFolder, target, hasGateway, check, call }) {
-    await check('gateway.shutdown', options);
-    const home = await homeFolder();
+  examples: ['stop', 'stop --reason "new version"', 'stop --kill --timeout 10s'],
+  options: {
+    reason: text('<text>', 'Told to connected clients'),
+    kill: on('If it is still there when the time is up, end its process by force; what was acknowledged is kept'),
+  },
+  async run(context) {
+    const { options, out, globals, target, hasGateway, check, call } = context;
+    const { reason, kill = false } = options;
+    await check('gateway.shutdown', { reason });
+    const home = await context.home();
     const running = readRunning(home);
+    const ending = { home, timeoutMs: globals.timeout, kill, out };
     if (!(await hasGateway())) {
-      out.show({ stopped: false }, () => `No gateway is running in ${home}`);
-      return;
+      const { lockHolder } = await import('../../maintenance.ts');
+      // It may be on its way out already: it has taken its note away, and still holds the home.
+      const pid = lockHolder(home)?.pid;
+      if (pid === undefined) return void out.show({ stopped: false }, () => `No gateway is running in ${home}`);
+      await awaitEnd({ ...ending, process: { pid } });
+      return void out.show({ stopped: true }, () => `Stopped process ${pid}`);
     }
     const { url } = await target();
-    await call('gateway.shutdown', options);
-    // Over the wire only the promise can be seen; on this machine the process can.
-    if (running?.url === url && !(await isGone(running.pid, globals.timeout ?? DEFAULT_WAIT_MS))) {
-      throw new CliError(
-        'TIMEOUT',
-        exitCodes.failed,
-        `The gateway (process ${running.pid}) is still stopping`,
-        'wait longer with --timeout 2m',
-      );
+    const own = running && (await isThatOf(running, context)) ? running : undefined;
+    try {
+      await call('gateway.shutdown', { reason });
+    } catch (error) {
+      const { code, message, exitCode } = describeFailure(error);
+      if (own === undefined || !SILENT.has(code)) throw error;
+      // One that does not answer any more can still be ended.
+      if (!kill) throw new CliError(code, exitCode, message, SILENCE_HINT);
+      if (!out.json) out.talk(`${message}; ending process ${own.pid}`);
     }
-    out.show({ stopped: true, url }, () => `Stopped ${url}`);
+    if (own === undefined) {
+      out.show(
+        { stopped: false, asked: true, url },
+        () => `Asked ${url} to stop; it is not the gateway of ${home}, so its end cannot be seen from here`,
+      );
+      return;
+    }
+    const how = await awaitEnd({ ...ending, process: own });
+    out.show(
+      { stopped: true, url, ...(how === 'killed' ? { killed: true } : {}) },
+      () => `${how === 'killed' ? 'Killed' : 'Stopped'} ${url}`,
+    );
   },
 });
 
-async function isGone(pid: number, timeoutMs: number): Promise<boolean> {
-  const deadline = performance.now() + timeoutMs;
-  while (isAlive(pid)) {
-    if (performance.now() > deadline) return false;
-    await sleep(POLL_MS);
-  }
-  return true;
+/** Whether the gateway that is talked to is the one of the home. An address that somebody gave may lead anywhere, also to this one. */
+async function isThatOf({ pid, startedAt }: RunningNote, { target, ask }: CommandContext): Promise<boolean> {
+  if (!(await target()).explicit) return true;
+  const status = await ask('status');
+  return status !== undefined && status.pid === pid && status.startedAt === startedAt;
 }
