@@ -10,7 +10,7 @@ import { connectRaw, type Frame, type RawClient } from './raw-client.ts';
 
 export const MODEL_KEY = 'sk-canary-41d7a9c05b';
 
-export interface ConversationOptions extends Pick<StartOptions, 'home' | 'env' | 'plugins'> {
+export interface ConversationOptions extends Pick<StartOptions, 'home' | 'env' | 'plugins' | 'descriptors'> {
   readonly script?: readonly ServerStep[];
   /** Lines of tenon.toml before its tables. */
   readonly config?: string;
@@ -64,6 +64,7 @@ export async function openConversation(options: ConversationOptions = {}): Promi
   const gateway = await startGatewayProcess({
     ...(options.home === undefined ? {} : { home: options.home }),
     ...(options.plugins ? { plugins: true } : {}),
+    ...(options.descriptors ? { descriptors: options.descriptors } : {}),
     config: `${options.config ?? ''}\n${modelConfig(server, typeof options.model === 'function' ? options.model(server) : options.model)}`,
     env: { TEST_MODEL_KEY: MODEL_KEY, ...options.env },
   }).catch(async (error: unknown) => {

@@ -38,6 +38,8 @@ export interface StartOptions {
   readonly port?: number;
   /** Puts the plugins of the tests into the home; they are found, and none is on. */
   readonly plugins?: true;
+  /** Descriptors of ours that it inherits, by the number that they have there. */
+  readonly descriptors?: Readonly<Record<number, number>>;
 }
 
 /** A test that fails before it puts its gateway away leaves none. */
@@ -65,6 +67,11 @@ export function cleanEnv(more: Readonly<Record<string, string>> = {}): NodeJS.Pr
   return { ...Object.fromEntries(kept), NO_COLOR: '1', ...more };
 }
 
+function inherited(descriptors: Readonly<Record<number, number>>): ('ignore' | number)[] {
+  const most = Math.max(2, ...Object.keys(descriptors).map(Number));
+  return Array.from({ length: most - 2 }, (_, index) => descriptors[index + 3] ?? 'ignore');
+}
+
 export async function startGatewayProcess(options: StartOptions = {}): Promise<GatewayProcess> {
   const home = options.home ?? temporaryHome();
   if (options.config !== undefined) writeFileSync(join(home, 'tenon.toml'), options.config);
@@ -83,18 +90,18 @@ export async function startGatewayProcess(options: StartOptions = {}): Promise<G
       ...(options.args ?? []),
     ],
     {
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', ...inherited(options.descriptors ?? {})],
       env: cleanEnv(options.env),
     },
   );
   running.add(child);
   child.once('exit', () => running.delete(child));
   let stderr = '';
-  child.stderr.on('data', (chunk: Buffer) => {
+  child.stderr!.on('data', (chunk: Buffer) => {
     stderr = (stderr + chunk.toString()).slice(-100_000);
   });
   const exited = once(child, 'exit').then(([code, signal]) => ({ code: code as number | null, signal: signal as NodeJS.Signals | null }));
-  const lines = createInterface({ input: child.stdout });
+  const lines = createInterface({ input: child.stdout! });
   const first = await Promise.race([once(lines, 'line').then(([line]) => line as string), exited]);
   if (typeof first !== 'string') {
     if (options.home === undefined) rmSync(home, { recursive: true, force: true, maxRetries: 10 });
