@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { DatabaseSync } from 'node:sqlite';
 import { sameDigest } from '../../packages/gateway/src/kernel/ids.ts';
 import { bucketOf, isLoopback } from '../../packages/gateway/src/net/address.ts';
+import { accountWarnings } from '../../packages/gateway/src/rpc/account-warnings.ts';
 import { digestOf } from '../../packages/gateway/src/rpc/token-mint.ts';
 import { readTree } from '../../scripts/layers.ts';
 import { tokensOf } from '../../scripts/source/tokens.ts';
@@ -196,7 +197,7 @@ test('S07 what is less safe than the default is shown where people look', async 
   const reachable = { ...open, socketUrl: `ws://127.0.0.1:${open.port}` };
   await using client = await bystander(reachable);
   const warning = 'Listening on 0.0.0.0 over plain http: tokens can be read on the way';
-  assert.deepEqual((await client.request('status')).payload.warnings, [warning]);
+  assert.deepEqual((await client.request('status')).payload.warnings, [warning, ...accountWarnings()]);
   const page = await exchange(open, requestText(open, '/'));
   assert.ok(page.body.includes(warning), page.body);
   assert.equal((await tryConnect(reachable, {})).error?.code, 'UNAUTHORIZED', 'a token is still needed');
@@ -206,7 +207,10 @@ test('S07 what is less safe than the default is shown where people look', async 
   assert.equal(await upgradeStatus(trusting.socketUrl, { origin: 'https://evil.example' }), 403, 'the Origin still counts');
   assert.equal((await exchange(trusting, requestText(trusting, '/', { headers: { Host: 'evil.example' } }))).status, 421);
   await using local = await connectRaw(trusting.socketUrl);
-  assert.deepEqual((await local.request('status')).payload.warnings, ['Authentication is off: everybody on this machine is admin']);
+  assert.deepEqual((await local.request('status')).payload.warnings, [
+    'Authentication is off: everybody on this machine is admin',
+    ...accountWarnings(),
+  ]);
   await assertUnharmed(trusting, { incidents: ['ws.origin', 'http.host'] });
 });
 

@@ -23,6 +23,7 @@ import { type NetServer, openNetServer } from './net/server.ts';
 import { createConfigService } from './rpc/config-service.ts';
 import { createConnections } from './rpc/connections.ts';
 import { createDispatch } from './rpc/dispatch.ts';
+import { accountWarnings } from './rpc/account-warnings.ts';
 import { createDoctor } from './rpc/doctor.ts';
 import { createEventHub, type EventHub } from './rpc/events.ts';
 import type { Services } from './rpc/handler.ts';
@@ -431,7 +432,7 @@ function checkExposure(settings: Settings): string[] {
     warnings.push(`Listening on ${bind} over plain http: tokens can be read on the way`);
   }
   if (settings['gateway.auth'] === 'none') warnings.push('Authentication is off: everybody on this machine is admin');
-  return warnings;
+  return [...warnings, ...accountWarnings()];
 }
 
 export function toStartError(error: unknown, config: Config): StartError {

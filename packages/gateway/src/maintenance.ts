@@ -9,6 +9,7 @@ import { patchConfigText } from './config-file.ts';
 import { StartError, toStartError } from './gateway.ts';
 import { CONFIG_FILE, homeFiles, LOG_FOLDER, prepareHome } from './home.ts';
 import { systemClock } from './kernel/clock.ts';
+import { accountWarnings } from './rpc/account-warnings.ts';
 import { createDoctor, type DoctorStore } from './rpc/doctor.ts';
 import { openAuditKeeper } from './store/audit-head.ts';
 import {
@@ -124,7 +125,14 @@ export async function runOfflineDoctor({ config, fix }: { config: Config; fix: b
     // It only reads, which is all that a store that is looked at can do.
     const auditChain = () => keeper.verify(store as Store);
     try {
-      return await createDoctor({ home, ...(store ? { store } : {}), storeFindings: findings, logBook, warnings: [], auditChain }).run(fix);
+      return await createDoctor({
+        home,
+        ...(store ? { store } : {}),
+        storeFindings: findings,
+        logBook,
+        warnings: accountWarnings(),
+        auditChain,
+      }).run(fix);
     } finally {
       await close();
     }

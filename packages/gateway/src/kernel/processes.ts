@@ -28,6 +28,8 @@ export interface ProgramOptions {
   readonly clock: Clock;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** As whom it runs, without further groups; without it, as we do. */
+  readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
   /** Both outputs in the order they arrive. While a promise that it returned is pending, nothing more is read of that one. */
   onOutput(chunk: Buffer, from: OutputName): Promise<void> | void;
 }
@@ -45,6 +47,7 @@ export function startProgram(argv: readonly string[], options: ProgramOptions): 
       env: options.env,
       stdio: withoutInherited(['ignore', 'pipe', 'pipe']),
       detached: true,
+      ...(options.owner ? { uid: options.owner.uid, gid: options.owner.gid } : {}),
     });
   } catch (error) {
     return failed(error as NodeJS.ErrnoException);

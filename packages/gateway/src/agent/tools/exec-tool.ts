@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, visible } from '@tenon/protocol';
 import { Type } from 'typebox';
+import { ownerOf } from '../../kernel/sandbox/owner.ts';
 import type { DetectedSandbox } from '../../kernel/sandbox/sandbox.ts';
 import { wrap } from '../../kernel/sandbox/sandbox.ts';
 import { SETUP_FAILED } from '../../kernel/sandbox/unshare.ts';
@@ -30,6 +31,8 @@ export interface ExecDeps extends FileDeps {
   readonly keyNames: () => readonly string[];
   readonly jobs: Jobs;
   readonly detectSandbox: () => Promise<DetectedSandbox>;
+  /** What is done in a workspace when a program has ended there; gives what could not be done. */
+  readonly tidy: (workspace: string) => Promise<string | undefined>;
   readonly userHome: string;
   /** Folders of programs outside the system's, shown read-only in the sandbox. */
   readonly programFolders: readonly string[];
@@ -136,6 +139,7 @@ export function execTool(deps: ExecDeps): Tool {
             sessionKey: place.sessionKey,
             title,
             argv: sandbox.kind === 'none' ? line.argv : wrap(sandbox.kind, line.argv, policy),
+            ...(sandbox.kind === 'none' ? { owner: ownerOf(boundary.root) } : { afterwards: () => deps.tidy(boundary.root) }),
             cwd: spot.real,
             env: env.all,
             timeoutMs: limitMs,

@@ -1,6 +1,7 @@
 // The programs that run now, and the background jobs of each session. Everything here ends with the gateway.
 import type { Clock } from '../../kernel/clock.ts';
 import { type OutputName, type Program, type ProgramEnd, startProgram } from '../../kernel/processes.ts';
+import type { Owner } from '../../kernel/sandbox/owner.ts';
 import type { Spawn } from '../../kernel/sandbox/sandbox.ts';
 import { createOutputSink, type OutputSink } from './output-sink.ts';
 import type { Spool } from './spool.ts';
@@ -21,8 +22,12 @@ export interface JobRequest {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** As whom it runs; without it, as we do, or as the sandbox says. */
+  readonly owner?: Owner | undefined;
   readonly timeoutMs: number | undefined;
   readonly background: boolean;
+  /** Done when nothing of it runs any more, however it ended. What it gives is said behind the output. */
+  readonly afterwards?: () => Promise<string | undefined>;
   onUpdate(text: string): void;
   /** Everything that it says, as it comes. */
   readonly onOutput?: ((chunk: Buffer, from: OutputName) => void) | undefined;
@@ -74,6 +79,7 @@ export function createJobs({ spawn, clock, newId, spool }: { spawn: Spawn; clock
       clock,
       cwd: request.cwd,
       env: request.env,
+      owner: request.owner?.isOther ? request.owner : undefined,
       onOutput(chunk, from) {
         output.write(chunk);
         request.onOutput?.(chunk, from);
@@ -92,8 +98,10 @@ export function createJobs({ spawn, clock, newId, spool }: { spawn: Spawn; clock
       title: request.title,
       startedAt: clock.now(),
       output,
-      ended: program.ended.then((result) => {
+      ended: program.ended.then(async (result) => {
         timer?.cancel();
+        const note = await request.afterwards?.();
+        if (note !== undefined) output.write(Buffer.from(`\n[${note}]\n`));
         output.finish();
         running.delete(job);
         end = { ...result, timedOut, durationMs: Math.round(clock.monotonic() - begun) };

@@ -6,6 +6,7 @@ import type { SandboxState, Settings } from '@tenon/protocol';
 import type { Clock } from '../../kernel/clock.ts';
 import { randomId } from '../../kernel/ids.ts';
 import { detectSandbox, type DetectedSandbox, type Spawn } from '../../kernel/sandbox/sandbox.ts';
+import { stripSetIds } from '../../kernel/sandbox/set-ids.ts';
 import { type ExecDeps, execTool } from './exec-tool.ts';
 import { applyPatchTool } from './files/apply-patch-tool.ts';
 import { editTool } from './files/edit-tool.ts';
@@ -63,6 +64,11 @@ export function openTools(deps: ToolsDeps): Tools {
     detected ??= detectSandbox(spawn, clock);
     return detected;
   };
+  const setIds = { spawn, clock, since: clock.now() };
+  const tidy = async (workspace: string): Promise<string | undefined> => {
+    const left = await stripSetIds(workspace, setIds);
+    return left && `Files that run as their owner may be left in the workspace: ${left}. Look for them with find -perm /6000`;
+  };
   const files = { clock, newId, spool, homes: keepHidden([home, deps.outputFolder]) };
   const exec: ExecDeps = {
     ...files,
@@ -76,6 +82,7 @@ export function openTools(deps: ToolsDeps): Tools {
     keyNames: deps.keyNames ?? (() => []),
     jobs,
     detectSandbox: sandbox,
+    tidy,
     userHome: deps.env.HOME ?? join(home, '..'),
     programFolders: [dirname(dirname(process.execPath))],
   };

@@ -1,15 +1,22 @@
 // The profile through bubblewrap.
 import { readlinkSync } from 'node:fs';
+import type { Owner } from './owner.ts';
 import { type Profile, systemProgram } from './profile.ts';
+import { asOwner } from './unshare.ts';
 
-export function bubblewrapArgv(argv: readonly string[], profile: Profile): string[] {
+/** The last that is held before the program starts. */
+const TO_CHANGE_USER = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'];
+
+export function bubblewrapArgv(argv: readonly string[], profile: Profile, owner: Owner): string[] {
   return [
     systemProgram('bwrap'),
     '--die-with-parent',
     '--new-session',
-    ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...(owner.isOther ? [] : ['--unshare-user']),
+    ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...(profile.network ? [] : ['--unshare-net']),
     ...['--cap-drop', 'ALL'],
+    ...(owner.isOther ? TO_CHANGE_USER.flatMap((capability) => ['--cap-add', capability]) : []),
     ...profile.readOnly.flatMap(({ path }) => ['--ro-bind', path, path]),
     ...profile.links.flatMap((link) => ['--symlink', readlinkSync(link), link]),
     ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/dev/shm', '--remount-ro', '/dev', '--tmpfs', '/tmp'],
@@ -26,6 +33,7 @@ export function bubblewrapArgv(argv: readonly string[], profile: Profile): strin
     ...['--remount-ro', '/'],
     ...['--chdir', profile.cwd],
     '--',
+    ...(owner.isOther ? asOwner(owner) : []),
     ...argv,
   ];
 }

@@ -9,6 +9,7 @@ import { verifies } from '../../../../../test/support/verifies.ts';
 import { systemClock } from '../clock.ts';
 import { bubblewrapArgv } from './bubblewrap.ts';
 import { guarded } from './overlays.ts';
+import { ownerOf } from './owner.ts';
 import { type Overlay, profileOf, type SandboxPolicy } from './profile.ts';
 import { detectSandbox, wrap } from './sandbox.ts';
 import { SETUP_FAILED } from './unshare.ts';
@@ -88,7 +89,7 @@ for (const kind of kinds) {
 test('the profile for bubblewrap covers files last, and pins the folders before', () => {
   using box = world();
   const pinned = [join(box.workspace, 'sub')];
-  const words = bubblewrapArgv(['true'], profileOf(box.policy({ overlays: [box.overlay], pinned })));
+  const words = bubblewrapArgv(['true'], profileOf(box.policy({ overlays: [box.overlay], pinned })), ownerOf(box.workspace));
   const at = (...wanted: string[]) => words.findIndex((_, index) => wanted.every((word, offset) => words[index + offset] === word));
   assert.ok(at('--bind', box.workspace, box.workspace) < at('--bind', pinned[0]!, pinned[0]!));
   assert.ok(at('--bind', pinned[0]!, pinned[0]!) < at('--ro-bind', box.overlay.from, box.overlay.path));

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../clock.ts';
 import { bubblewrapArgv } from './bubblewrap.ts';
+import { ownerOf } from './owner.ts';
 import { isInside, profileOf, type SandboxPolicy } from './profile.ts';
 import { detectSandbox, wrap } from './sandbox.ts';
 
@@ -170,12 +171,12 @@ test('the profile for bubblewrap holds the same', () => {
     network: false,
   });
   assert.ok(!profile.readOnly.some(({ path }) => isInside('/home/me', path)));
-  const words = bubblewrapArgv(['true'], profile);
+  const words = bubblewrapArgv(['true'], profile, ownerOf(box.workspace));
   for (const word of ['--die-with-parent', '--unshare-net', '--unshare-pid', '--unshare-user', '--new-session'])
     assert.ok(words.includes(word), word);
   const at = (...wanted: string[]) => words.findIndex((_, index) => wanted.every((word, offset) => words[index + offset] === word));
   assert.ok(at('--ro-bind', '/usr', '/usr') >= 0);
   assert.ok(at('--tmpfs', home) > at('--bind', box.workspace, box.workspace));
   assert.deepEqual(words.slice(-2), ['--', 'true']);
-  assert.ok(!bubblewrapArgv(['true'], { ...profile, network: true }).includes('--unshare-net'));
+  assert.ok(!bubblewrapArgv(['true'], { ...profile, network: true }, ownerOf(box.workspace)).includes('--unshare-net'));
 });

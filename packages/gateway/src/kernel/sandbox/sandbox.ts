@@ -8,6 +8,7 @@ import type { Clock } from '../clock.ts';
 import { startProgram } from '../processes.ts';
 import { bubblewrapArgv } from './bubblewrap.ts';
 import { guarded } from './overlays.ts';
+import { ownerOf } from './owner.ts';
 import { HOLDS, probeArgv, probeVariables } from './probe.ts';
 import { profileOf, type SandboxPolicy } from './profile.ts';
 import { unshareArgv } from './unshare.ts';
@@ -28,8 +29,7 @@ const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbi
 export function wrap(kind: 'bubblewrap' | 'unshare', argv: readonly string[], policy: SandboxPolicy): string[] {
   const profile = profileOf(policy);
   const words = guarded(argv, profile.overlays);
-  if (kind === 'bubblewrap') return bubblewrapArgv(words, profile);
-  return unshareArgv(words, profile, { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
+  return (kind === 'bubblewrap' ? bubblewrapArgv : unshareArgv)(words, profile, ownerOf(policy.workspace));
 }
 
 type Kind = Exclude<SandboxKind, 'none'>;

@@ -2,6 +2,7 @@
 // leaves the old one behind. The program then gets a user namespace of its own, so that it has no say over the mounts.
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { Owner } from './owner.ts';
 import { escaped, isInside, type MountedPath, type Profile, systemProgram } from './profile.ts';
 
 /** Exit code of the script when the sandbox could not be made; the program has not run. */
@@ -13,19 +14,21 @@ const TEMPORARY = 'nosuid,nodev,size=512m,mode=1777';
 const BLANK = 'bind,ro,nosuid,noexec';
 const EMPTY = 'ro,nosuid,nodev,size=1m,mode=755';
 
-export function unshareArgv(argv: readonly string[], profile: Profile, ids: { uid: number; gid: number }): string[] {
+export function unshareArgv(argv: readonly string[], profile: Profile, owner: Owner): string[] {
   return [
     // When the gateway is killed, the kernel ends `unshare`, that ends its child, and that is the first process of its
     // namespace: with it ends everything in there.
     ...[systemProgram('setpriv'), '--pdeathsig', 'KILL', '--', systemProgram('unshare')],
-    ...['--user', '--map-root-user', '--mount', '--pid', '--ipc', '--uts'],
+    // In a user namespace there would be nobody else to become.
+    ...(owner.isOther ? [] : ['--user', '--map-root-user']),
+    ...['--mount', '--pid', '--ipc', '--uts'],
     ...(profile.network ? [] : ['--net']),
     ...['--kill-child', '--propagation', 'private', '--'],
-    ...['/bin/sh', '-c', script(profile, ids), 'sandbox', ...argv],
+    ...['/bin/sh', '-c', script(profile, owner), 'sandbox', ...argv],
   ];
 }
 
-function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): string {
+function script(profile: Profile, owner: Owner): string {
   const root = stagingFolder(profile);
   const folder = (path: string) => quote(`${root}${path}`);
   const shown = ({ path, flags }: MountedPath) =>
@@ -48,8 +51,6 @@ function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): s
     ...profile.pinned.map((path) => row(root + path, root + path, 'none', 'bind')),
     ...profile.overlays.map(({ path, from, flags }) => row(from, root + path, 'none', ['bind', ...flags].join(','))),
   ];
-  // As root of the namespace the program would still have its capabilities; without the bounding set they mean nothing.
-  const drop = ['--no-new-privs', ...(uid === 0 ? ['--inh-caps=-all', '--bounding-set=-all'] : [])];
   return [
     'set -eu',
     `trap 'echo "The sandbox could not be made; the program has not run." >&2; exit ${SETUP_FAILED}' EXIT`,
@@ -78,10 +79,22 @@ function script(profile: Profile, { uid, gid }: { uid: number; gid: number }): s
     `cd ${quote(profile.cwd)}`,
     'ulimit -c 0',
     'trap - EXIT; set +e; unset OLDPWD; PATH=$path',
-    `${systemProgram('unshare')} --user --map-user=${uid} --map-group=${gid} -- ${systemProgram('setpriv')} ${drop.join(' ')} -- "$@"`,
+    `${asOwner(owner).join(' ')} "$@"`,
     // Not the last command on purpose: the shell stays as the first process of the namespace and takes in orphans.
     'exit $?',
   ].join('\n');
+}
+
+/** Changes to the owner, into a user namespace without a say over the mounts, and gives up every right. */
+export function asOwner({ uid, gid, isOther }: Owner): string[] {
+  const [setpriv, unshare] = [systemProgram('setpriv'), systemProgram('unshare')];
+  // As root of the namespace the program would still have its capabilities; without the bounding set they mean nothing.
+  const drop = uid === 0 ? ['--inh-caps=-all', '--bounding-set=-all'] : [];
+  return [
+    ...(isOther ? [setpriv, `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--inh-caps=-all', '--bounding-set=-all', '--'] : []),
+    ...[unshare, '--user', `--map-user=${uid}`, `--map-group=${gid}`, '--'],
+    ...[setpriv, '--no-new-privs', ...drop, '--'],
+  ];
 }
 
 // The new root is put together over a folder of the old one, and must not cover what goes into it.

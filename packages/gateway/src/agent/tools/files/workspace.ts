@@ -1,7 +1,7 @@
 // Where file tools may go: inside the workspace by real path, never into Tenon's own folder, and only to plain files and
 // folders. A path is checked, then used through the handle of its folder (/proc/self/fd on Linux), so that a link that is
 // put in its place between the two leads nowhere.
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { visible } from '@tenon/protocol';
@@ -127,6 +127,7 @@ export async function writeWhole(spot: Spot, content: string | Uint8Array, draft
     const handle = await open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NOFOLLOW, mode);
     try {
       await handle.writeFile(content);
+      await giveTo(handle, before ?? (await folder.stat()));
       if (before) await handle.chmod(mode);
       await handle.sync();
     } finally {
@@ -160,6 +161,8 @@ export async function removeFile(spot: Spot): Promise<void> {
 interface Folder {
   /** A path that stays with the folder that was opened, where the system has such. */
   readonly path: string;
+  stat(): Promise<Stats>;
+  giveTo(owner: Stats): Promise<void>;
   sync(): Promise<void>;
   close(): Promise<void>;
 }
@@ -177,6 +180,8 @@ export async function openFolder(real: string): Promise<Folder> {
   }
   return {
     path: leadsTo === undefined ? real : own,
+    stat: () => handle.stat(),
+    giveTo: (owner) => giveTo(handle, owner),
     sync: () => handle.sync(),
     close: () => handle.close(),
   };
@@ -191,6 +196,7 @@ async function makeFolders(real: string, { root }: Boundary): Promise<Folder> {
   }
   let folder = await openFolder(at);
   for (const name of missing) {
+    const above = await folder.stat();
     try {
       await mkdir(join(folder.path, name));
       at = join(at, name);
@@ -200,8 +206,14 @@ async function makeFolders(real: string, { root }: Boundary): Promise<Folder> {
       await folder.close();
     }
     folder = await openFolder(at);
+    await folder.giveTo(above);
   }
   return folder;
+}
+
+/** A gateway that is root works for the owner of the workspace: what it makes there is theirs, as what their programs make is. */
+async function giveTo(handle: FileHandle, { uid, gid }: Stats): Promise<void> {
+  if (process.getuid?.() === 0 && uid !== 0) await handle.chown(uid, gid);
 }
 
 function describe(error: NodeJS.ErrnoException, spot: Spot): ToolError {
