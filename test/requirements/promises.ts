@@ -15,6 +15,12 @@ export const promises = {
   R11: { issue: 1, text: 'With a full disk reads go on, writes are refused with STORAGE, and space alone cures it.' },
   R12: { issue: 4, text: 'Jumps of the clock make nothing fire early, twice or never.' },
   R13: { issue: 1, text: 'A damaged store file is named and kept; what is not damaged goes on working.' },
+  'R13:wal': {
+    issue: 6,
+    text: 'Damage inside the write-ahead log, or a store that lost acknowledged events, is refused and named; nothing is lost silently.',
+  },
+  'R13:salvage': { issue: 6, text: 'What a damaged store lost is given up only by a command that keeps the files and leaves a record.' },
+  'R13:backup': { issue: 6, text: 'A backup carries digests: a flipped byte is found before anything is replaced.' },
   R14: { issue: 1, text: 'SIGTERM takes no new work, finishes what runs, and exits 0 inside its budget.' },
   'R14:running-turns': { issue: 2, text: 'SIGTERM parks running turns durably.' },
   'R14:stop-waits': { issue: 6, text: '`tenon stop` ends when the gateway is gone, so that the next start succeeds.' },

@@ -2,9 +2,14 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { StoreOpenError } from '../../packages/gateway/src/store/failure.ts';
+import { schemaVersion } from '../../packages/gateway/src/store/migrations.ts';
 import { createSqliteRunner } from '../../packages/gateway/src/store/sqlite-run.ts';
 import { STORE_FILE } from '../../packages/gateway/src/store/open.ts';
 import { openDatabase } from '../../packages/gateway/src/store/sqlite-file.ts';
+import type { StreamState } from '../../packages/gateway/src/store/stream.ts';
+import type { StreamHead } from '../../packages/gateway/src/store/stream-head.ts';
+import type { Random } from './random.ts';
 import { createSession } from '../../packages/gateway/src/store/sessions.ts';
 
 export interface StoreWithWal {
@@ -59,8 +64,65 @@ export function cutWal(origin: StoreWithWal, folder: string, cut: { last: number
   return { cuts, different: states.size };
 }
 
-function commitsIn(file: string, where: string): number {
+/**
+ * Flips single bytes of the log, one at a time, beside a head of the stream that was kept when all was written: each time the store opens
+ * with every commit, or is refused and left as it is.
+ */
+export function flipWalBytes(
+  origin: StoreWithWal,
+  folder: string,
+  {
+    flips,
+    random,
+    isOver = () => false,
+    onFlip,
+  }: { flips: number; random: Random; isOver?: () => boolean; onFlip?: (done: number) => void },
+): { refused: number; whole: number } {
+  cpSync(origin.folder, folder, { recursive: true });
+  const file = join(folder, STORE_FILE);
+  const database = readFileSync(file);
+  const log = readFileSync(`${file}-wal`);
+  const { epoch } = stateIn(file);
+  const kept = { epoch, head: origin.commits, schema: schemaVersion };
+  const counts = { refused: 0, whole: 0 };
+  for (let done = 0; done < flips && !isOver(); done++) {
+    // The header of the log and those of its frames are hit more often than by chance.
+    const frame = 32 + random.below((log.length - 32) / FRAME_BYTES) * FRAME_BYTES;
+    const offset = [random.below(32), frame + random.below(24), random.below(log.length), random.below(log.length)][done % 4] as number;
+    const bits = 1 + random.below(255);
+    const flipped = Buffer.from(log);
+    flipped[offset] = (flipped[offset] as number) ^ bits;
+    writeFileSync(file, database);
+    writeFileSync(`${file}-wal`, flipped);
+    rmSync(`${file}-shm`, { force: true });
+    const where = `byte ${offset} of ${log.length} with ${bits}`;
+    try {
+      assert.equal(commitsIn(file, where, kept), origin.commits, where);
+      counts.whole++;
+    } catch (error) {
+      if (!(error instanceof StoreOpenError)) throw error;
+      assert.equal(error.reason, 'damaged', `${where}: ${error.message}`);
+      assert.ok(error.message.includes(file) && error.message.includes('tenon restore <backup>'), `${where}: ${error.message}`);
+      assert.ok(readFileSync(file).equals(database), `${where}: the database was changed`);
+      assert.ok(readFileSync(`${file}-wal`).equals(flipped), `${where}: the log was changed`);
+      counts.refused++;
+    }
+    onFlip?.(done + 1);
+  }
+  rmSync(folder, { recursive: true });
+  return counts;
+}
+
+const FRAME_BYTES = 24 + 4096;
+
+function stateIn(file: string): StreamState {
   const { database, stream } = openDatabase({ file, maxBytes: 0, now: 1 });
+  database.close();
+  return stream;
+}
+
+function commitsIn(file: string, where: string, kept?: StreamHead): number {
+  const { database, stream } = openDatabase({ file, maxBytes: 0, now: 1, ...(kept ? { kept } : {}) });
   try {
     const keys = database
       .prepare('select key from sessions order by ord')

@@ -40,6 +40,7 @@ import { lockHome } from './store/lock.ts';
 import { openAttachmentFiles } from './store/attachment-files.ts';
 import { openStore } from './store/open.ts';
 import type { StoredEvent } from './store/stream.ts';
+import { openStreamKeeper } from './store/stream-head.ts';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -120,6 +121,10 @@ export async function startGateway({
       openAuditKeeper(home, clock, (error) => log.error({ error }, 'cannot keep the head of the audit log')),
       (keeper) => keeper.close(),
     );
+    const streamKeeper = closing(
+      openStreamKeeper(home, clock, (error) => log.error({ error }, 'cannot keep the head of the event stream')),
+      (keeper) => keeper.close(),
+    );
     const health = createHealthBoard({
       clock,
       startedAt: clock.monotonic(),
@@ -137,6 +142,7 @@ export async function startGateway({
         { home, engine: settings['store.engine'], url: settings['store.url'], maxBytes: settings['store.maxBytes'], now: startedAt },
         {
           events: (batch) => {
+            streamKeeper.moved(batch.at(-1)?.seq ?? 0);
             if (events) events.committed(batch);
             else early.push(...batch);
             agents?.committed(batch);
@@ -148,6 +154,7 @@ export async function startGateway({
       ),
       (opened) => opened.close(),
     );
+    streamKeeper.begin(store.stream);
     if (!(await auditKeeper.begin(store))) warnings.push('The audit log is not the one that was left here: see tenon doctor');
     events = closing(
       createEventHub({

@@ -29,6 +29,8 @@ export const homeFiles = [
   { name: TOKEN_FILE, private: true, inBackup: true },
   { name: HOME_KEY_FILE, private: true, inBackup: true },
   { name: 'audit-head.json', private: true, inBackup: true },
+  /** Not in a backup: it tells of the store that is here. */
+  { name: 'stream-head.json', private: true, inBackup: false },
   { name: 'tenon.db', private: true, inBackup: false },
   { name: 'tenon.db-wal', private: true, inBackup: false },
   { name: 'tenon.db-shm', private: true, inBackup: false },
@@ -46,8 +48,9 @@ export const homeFiles = [
   { name: 'gateway.pid', private: false, inBackup: false },
 ] as const satisfies readonly HomeFile[];
 
-/** Stores that were kept before an update or a restore changed them. */
-const KEPT_COPY = /^(tenon\.db\.(schema|before-restore)-|postgres\.(schema|before-restore)-.*\.db|attachments\.before-restore-)/;
+/** Stores that were kept before an update, a restore or a salvage changed them. */
+const KEPT_COPY =
+  /^(tenon\.db\.(schema|before-restore|corrupt)-|audit-head\.json\.corrupt-|postgres\.(schema|before-restore)-.*\.db|attachments\.before-restore-)/;
 
 export function keptCopies(home: string): string[] {
   return readdirSync(home)

@@ -1,4 +1,4 @@
-// Work on a home folder that does not need a running gateway: backup, restore and a look at the store.
+// Work on a home folder that does not need a running gateway: backup, restore, salvage and a look at the store.
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,7 +11,9 @@ import { CONFIG_FILE, homeFiles, LOG_FOLDER, prepareHome } from './home.ts';
 import { systemClock } from './kernel/clock.ts';
 import { accountWarnings } from './rpc/account-warnings.ts';
 import { createDoctor, type DoctorStore } from './rpc/doctor.ts';
-import { openAuditKeeper } from './store/audit-head.ts';
+import { writeFileDurably } from './kernel/durable-file.ts';
+import { randomId } from './kernel/ids.ts';
+import { AUDIT_HEAD_FILE, openAuditKeeper } from './store/audit-head.ts';
 import {
   type BackupSummary,
   backupRows,
@@ -26,12 +28,13 @@ import type { FileSummary } from './store/backup-attachments.ts';
 import { StoreOpenError } from './store/failure.ts';
 import { lockHome } from './store/lock.ts';
 import { schemaVersion } from './store/migrations.ts';
-import { openStore, STORE_FILE } from './store/open.ts';
+import { openStore, STORE_FILE, type StoreSettings } from './store/open.ts';
 import { reads } from './store/operations.ts';
 import type { Dialect, Operation } from './store/sql.ts';
-import { checkOwner, integrityFault, openDatabase, versionOf } from './store/sqlite-file.ts';
+import { checkOwner, checkStream, checkWal, integrityFault, openDatabase, versionOf } from './store/sqlite-file.ts';
 import { createSqliteRunner, storageReason } from './store/sqlite-run.ts';
 import type { Store } from './store/store.ts';
+import { lackOf, readStreamHead, type StreamHead } from './store/stream-head.ts';
 
 const BACKED_UP = homeFiles.filter(({ inBackup }) => inBackup).map(({ name }) => name);
 
@@ -99,6 +102,55 @@ export async function restoreBackup({
   });
 }
 
+export interface Given {
+  readonly reason: string;
+  readonly kept: readonly string[];
+  readonly position: number;
+}
+
+/** Needs the gateway to be stopped. Undefined where nothing was lost; then nothing is changed. */
+export async function salvageStore({ config }: { config: Config }): Promise<Given | undefined> {
+  const { home, settings } = config;
+  return saying(`Cannot salvage the store of ${home}`, config, async () => {
+    prepareHome(home);
+    const lock = lockHome(home);
+    try {
+      if (settings['store.engine'] === 'postgres') return await salvagePostgres(config);
+      const file = join(home, STORE_FILE);
+      if (!existsSync(file)) throw new StartError(`There is no store in ${home}`, 1);
+      const { salvageSqlite } = await import('./store/salvage.ts');
+      return salvageSqlite(file, knownHead(home), systemClock.now());
+    } finally {
+      lock.release();
+    }
+  });
+}
+
+/** PostgreSQL keeps its own files sound; what can be missing is its newest part, after it was put back to an earlier moment. */
+async function salvagePostgres(config: Config): Promise<Given | undefined> {
+  const known = knownHead(config.home);
+  const store = await openConfigured(config, { lossAccepted: true });
+  try {
+    const reason = lackOf(known, store.stream, store.schemaVersion);
+    if (reason === undefined) return undefined;
+    const position = store.stream.head;
+    const details = { reason, position, ...(known ? { acknowledged: known.head } : {}) };
+    const record = { actor: 'operator', action: 'store.salvage', target: 'store', details, at: systemClock.now() };
+    const head = await store.write('audit.append', record);
+    const { withOwnClient } = await import('./store/postgres-connect.ts');
+    await withOwnClient(config.settings['store.url'], (client) => client.query('update stream set epoch = $1', [randomId()]));
+    writeFileDurably(join(config.home, AUDIT_HEAD_FILE), `${JSON.stringify(head)}\n`);
+    return { reason, kept: [], position };
+  } finally {
+    await store.close();
+  }
+}
+
+function knownHead(home: string): StreamHead | undefined {
+  const known = readStreamHead(home);
+  return known === 'unreadable' ? undefined : known;
+}
+
 /** The settings of the backup, but for where the store is: the rows went into the one that is configured here. */
 function withStoreOf({ settings, sources }: Config, files: ReadonlyMap<string, Buffer>): Map<string, Buffer> {
   const patched = new Map(files);
@@ -149,7 +201,7 @@ interface Look {
 /** The store as it is found: nothing is made, migrated or taken in. Contract: must not throw. */
 async function look(config: Config): Promise<Look> {
   try {
-    return config.settings['store.engine'] === 'sqlite' ? lookAtSqlite(join(config.home, STORE_FILE)) : await lookAtPostgres(config);
+    return config.settings['store.engine'] === 'sqlite' ? lookAtSqlite(config.home) : await lookAtPostgres(config);
   } catch (error) {
     const message = error instanceof StoreOpenError ? error.message : `The store cannot be read: ${reasonOf(error)}`;
     return found({ check: 'store', severity: 'error', message, remedy: 'If it stays, restore the last backup: tenon restore <backup>' });
@@ -169,9 +221,11 @@ function older(location: string, version: number): Look {
   return found({ check: 'store', severity: 'info', message });
 }
 
-function lookAtSqlite(file: string): Look {
+function lookAtSqlite(home: string): Look {
+  const file = join(home, STORE_FILE);
   if (!existsSync(file)) return notYet(file);
   if (statSync(file).size === 0) throw new StoreOpenError('damaged', `${file} is damaged: it is empty`);
+  checkWal(file);
   const wal = `${file}-wal`;
   // Without a log there is nothing to read beside the file, and nothing needs to be made beside it.
   const place = pathToFileURL(file);
@@ -185,6 +239,7 @@ function lookAtSqlite(file: string): Look {
       database.close();
       return older(file, version);
     }
+    if (fault === undefined) checkStream(database, file, knownHead(home));
     const runner = createSqliteRunner(database);
     const store: DoctorStore = {
       engine: 'sqlite',
@@ -235,7 +290,7 @@ async function restorePostgres(config: Config, source: string, onProgress: Progr
   const kept = join(home, `postgres.before-restore-${now}.db`);
   const { copyFromPostgres, copyToPostgres } = await import('./store/backup-postgres.ts');
   // Opening it once makes the tables where there are none yet.
-  await (await openConfigured(config)).close();
+  await (await openConfigured(config, { lossAccepted: true })).close();
   const files = draftFromBackup(source, home, draft, now, onProgress);
   const { database } = openDatabase({ file: draft, maxBytes: 0, now: 0 });
   try {
@@ -250,11 +305,13 @@ async function restorePostgres(config: Config, source: string, onProgress: Progr
   }
 }
 
-function openConfigured({ home, settings }: Config) {
-  return openStore(
-    { home, engine: settings['store.engine'], url: settings['store.url'], maxBytes: settings['store.maxBytes'], now: systemClock.now() },
-    { events() {}, auditHead() {}, health() {} },
-  );
+function openConfigured(config: Config, more: { lossAccepted?: true } = {}) {
+  return openStore({ ...storeSettings(config), ...more }, { events() {}, auditHead() {}, health() {} });
+}
+
+function storeSettings({ home, settings }: Config): StoreSettings {
+  const { 'store.engine': engine, 'store.url': url, 'store.maxBytes': maxBytes } = settings;
+  return { home, engine, url, maxBytes, now: systemClock.now() };
 }
 
 /** Whatever goes wrong is one line; where it does not say itself what was tried, `failure` does. */

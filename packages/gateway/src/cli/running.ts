@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { SettingName } from '@tenon/protocol';
 import { RUNNING_FILE } from '../home.ts';
 import { isRunning } from '../kernel/process-identity.ts';
+import { CliError, exitCodes } from './failure.ts';
 
 export interface RunningNote {
   readonly url: string;
@@ -34,4 +35,12 @@ export function readRunning(home: string): RunningNote | undefined {
   const { url, port, pid, began } = note ?? {};
   if (typeof url !== 'string' || typeof port !== 'number' || typeof pid !== 'number') return undefined;
   return isRunning({ pid, began: typeof began === 'string' ? began : undefined }) ? (note as RunningNote) : undefined;
+}
+
+/** For what needs the home for itself. */
+export function refuseIfRunning(home: string): void {
+  const running = readRunning(home);
+  if (!running) return;
+  const message = `A gateway (process ${running.pid}) runs in ${home}`;
+  throw new CliError('LOCKED', exitCodes.locked, message, 'stop it first with: tenon stop');
 }

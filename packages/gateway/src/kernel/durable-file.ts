@@ -1,6 +1,6 @@
 // Files that are whole or not there: written beside their place, synced, moved.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { faultpoint } from './fault.ts';
 
@@ -20,6 +20,23 @@ export function writeFileDurably(file: string, content: string | Uint8Array): vo
   faultpoint('file.before-rename');
   renameSync(draft, file);
   syncFolder(dirname(file));
+}
+
+/**
+ * Replaces the file in one step without keeping the event loop waiting. After a power loss it may be the one from before: its place in
+ * the folder is not waited for.
+ */
+export async function replaceDurably(file: string, content: string): Promise<void> {
+  const draft = `${file}.new`;
+  await rm(draft, { force: true });
+  const handle = await open(draft, 'wx', 0o600);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, file);
 }
 
 /** A file that was written elsewhere is whole on the disk, and then in its place, in one step. Does not keep the event loop waiting. */

@@ -130,7 +130,7 @@ const homeChecks: Readonly<Record<string, HomeCheck>> = {
       {
         check: 'kept copies',
         severity: 'info',
-        message: `${copies.length} of the store from before an update or a restore, ${megabytes(bytes)} in ${home}`,
+        message: `${copies.length} of the store from before an update, a restore or a salvage, ${megabytes(bytes)} in ${home}`,
         remedy: 'Remove what you no longer need',
       },
     ];

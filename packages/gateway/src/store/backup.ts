@@ -19,13 +19,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { readIfThere, syncFile, syncFolder, writeFileDurably } from '../kernel/durable-file.ts';
 import { faultpoint } from '../kernel/fault.ts';
 import { randomId } from '../kernel/ids.ts';
-import { appendAudit } from './audit.ts';
 import { checkFiles, type FileProgress, type FileSummary, keepFiles, placeFiles, takeFiles } from './backup-attachments.ts';
 import { StoreOpenError } from './failure.ts';
 import { migrationsAfter, storedTables } from './migrations.ts';
-import { APPLICATION_ID, checkOwner, integrityFault, openDatabase, versionOf } from './sqlite-file.ts';
-import { createSqliteRunner } from './sqlite-run.ts';
-import { beginStream } from './stream.ts';
+import { beginNewLife } from './new-life.ts';
+import { APPLICATION_ID, checkOwner, checkWal, integrityFault, openDatabase, versionOf } from './sqlite-file.ts';
 
 const MAX_HOME_FILE_BYTES = 1_048_576;
 
@@ -49,6 +47,7 @@ interface BackupOptions {
 /** From a SQLite store that may be in use: SQLite itself copies one consistent moment. */
 export function backupSqlite(options: BackupOptions & { storeFile: string }): Promise<BackupSummary> {
   return intoBackup(options, (draft) => {
+    checkWal(options.storeFile);
     const source = new DatabaseSync(options.storeFile, { readOnly: true, timeout: 5000 });
     try {
       source.prepare('vacuum into ?').run(draft);
@@ -255,14 +254,10 @@ export function draftFromBackup(backup: string, home: string, draft: string, at:
   chmodSync(draft, 0o600);
   const { database } = openDatabase({ file: draft, maxBytes: 0, now: 0, isCopy: true });
   try {
-    database.exec('begin; delete from events');
-    const runner = createSqliteRunner(database);
-    const effects = { emitted: [], auditHead: undefined };
-    runner.run(beginStream(randomId()), effects);
     const { inBackup, count, missingCount } = files;
     const details = { filesInBackup: inBackup, files: count, filesMissing: missingCount };
-    runner.run(appendAudit({ actor: 'operator', action: 'store.restore', target: 'store', details, at }, 'sqlite'), effects);
-    database.exec('commit; pragma wal_checkpoint(truncate); pragma journal_mode = delete');
+    beginNewLife(database, { actor: 'operator', action: 'store.restore', target: 'store', details, at });
+    database.exec('pragma journal_mode = delete');
   } finally {
     database.close();
   }
@@ -303,9 +298,10 @@ function columnsOf(database: DatabaseSync, schema: 'main' | 'backup', table: str
 }
 
 // A write-ahead log left behind would be read into the restored store. A sound store takes its log in when it is closed;
-// beside a damaged one the log is kept with it.
+// beside a damaged one, or damaged itself, the log is kept with it.
 function setWalAside(storeFile: string, kept: string): void {
   try {
+    checkWal(storeFile);
     const database = new DatabaseSync(storeFile);
     try {
       database.exec('pragma wal_checkpoint(truncate); pragma journal_mode = delete');

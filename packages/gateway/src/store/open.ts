@@ -1,7 +1,9 @@
 // Opens the store that the settings name.
 import { join } from 'node:path';
+import { StoreOpenError } from './failure.ts';
 import { openSqliteStore } from './sqlite.ts';
 import { dropWriterThread } from './sqlite-thread.ts';
+import { lackOf, readStreamHead } from './stream-head.ts';
 import type { Store, StoreListener } from './store.ts';
 
 export interface StoreSettings {
@@ -10,15 +12,27 @@ export interface StoreSettings {
   readonly url: string;
   readonly maxBytes: number;
   readonly now: number;
+  /** Commits that are lost were given up. */
+  readonly lossAccepted?: true;
 }
 
 export const STORE_FILE = 'tenon.db';
 
 export async function openStore(settings: StoreSettings, listener: StoreListener): Promise<Store> {
+  const found = settings.lossAccepted || settings.home === '' ? undefined : readStreamHead(settings.home);
+  const kept = found === 'unreadable' ? undefined : found;
   if (settings.engine === 'sqlite') {
-    return openSqliteStore({ file: join(settings.home, STORE_FILE), maxBytes: settings.maxBytes, now: settings.now }, listener);
+    const { home, maxBytes, now } = settings;
+    return openSqliteStore({ file: join(home, STORE_FILE), maxBytes, now, ...(kept ? { kept } : {}) }, listener);
   }
   dropWriterThread();
   const { openPostgresStore } = await import('./postgres.ts');
-  return openPostgresStore({ url: settings.url, home: settings.home, now: settings.now }, listener);
+  const store = await openPostgresStore({ url: settings.url, home: settings.home, now: settings.now }, listener);
+  const lack = lackOf(kept, store.stream, store.schemaVersion);
+  if (lack === undefined) return store;
+  await store.close();
+  throw new StoreOpenError(
+    'damaged',
+    `${store.location} is not as it was left: ${lack}. Restore a backup with: tenon restore <backup>, or go on with what is there with: tenon salvage`,
+  );
 }

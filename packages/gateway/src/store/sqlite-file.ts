@@ -11,6 +11,8 @@ import { migrationsAfter, schemaVersion } from './migrations.ts';
 import { createSqliteRunner, storageReason } from './sqlite-run.ts';
 import { StoreOpenError } from './failure.ts';
 import { beginStream, streamState, type StreamState } from './stream.ts';
+import { lackOf, type StreamHead } from './stream-head.ts';
+import { scanWal } from './wal-scan.ts';
 
 /** "TNON", so that `file` and we can tell our stores from other databases. */
 export const APPLICATION_ID = 0x544e4f4e;
@@ -33,6 +35,10 @@ export interface OpenOptions {
   readonly now: number;
   /** The file is a copy itself: no other is made before it is migrated. */
   readonly isCopy?: true;
+  /** What is known to have been in it. */
+  readonly kept?: StreamHead;
+  /** Commits that are lost were given up: it is opened with the rest. */
+  readonly lossAccepted?: true;
 }
 
 export function openDatabase(options: OpenOptions): { database: DatabaseSync; stream: StreamState } {
@@ -40,7 +46,8 @@ export function openDatabase(options: OpenOptions): { database: DatabaseSync; st
   try {
     if (!existsSync(file)) createStore(options);
     checkHeader(file);
-    checkWithoutTouching(file);
+    if (!options.lossAccepted) checkWal(file);
+    checkWithoutTouching(file, options.kept);
   } catch (error) {
     throw toOpenError(error, file);
   }
@@ -133,8 +140,33 @@ function checkHeader(file: string): void {
   if (statSync(file).size < SMALLEST_PAGE) throw damaged(file, 'it is cut off');
 }
 
+/** Asked before SQLite opens the store: it would cut the log off where it is damaged, and take in the rest. */
+export function checkWal(file: string): void {
+  const loss = walLoss(file);
+  if (loss !== undefined) throw lost(file, loss);
+}
+
+/** Which acknowledged commits cannot be read any more, in words; undefined when none. */
+export function walLoss(file: string): string | undefined {
+  const log = `${file}-wal`;
+  const verdict = existsSync(log) ? scanWal(log) : undefined;
+  if (verdict?.kind !== 'damaged') return undefined;
+  return `${log} is broken at byte ${verdict.offset}, and up to ${verdict.lostCommits} commits behind it were acknowledged`;
+}
+
+/** The same, going by what was kept outside the store. */
+export function streamLoss(database: DatabaseSync, kept: StreamHead | undefined): string | undefined {
+  const stream = createSqliteRunner(database).run(streamState({}), { emitted: [], auditHead: undefined });
+  return lackOf(kept, stream, versionOf(database));
+}
+
+export function checkStream(database: DatabaseSync, file: string, kept: StreamHead | undefined): void {
+  const loss = kept && streamLoss(database, kept);
+  if (loss !== undefined) throw lost(file, loss);
+}
+
 /** What is refused stays as it is, byte for byte: a connection that could write would take in the write-ahead log when it closes. */
-function checkWithoutTouching(file: string): void {
+function checkWithoutTouching(file: string, kept: StreamHead | undefined): void {
   // Without a log there is nothing to read beside the file, and nothing needs to be made beside it.
   const place = pathToFileURL(file);
   if (!existsSync(`${file}-wal`)) place.searchParams.set('immutable', '1');
@@ -143,6 +175,7 @@ function checkWithoutTouching(file: string): void {
     checkOwner(database, file);
     const fault = statSync(file).size <= CHECKED_AT_START_BYTES ? integrityFault(database) : undefined;
     if (fault) throw damaged(file, fault);
+    checkStream(database, file, kept);
   } finally {
     database.close();
   }
@@ -200,10 +233,14 @@ function toOpenError(error: unknown, file: string): StoreOpenError {
   return damaged(file, reason, error);
 }
 
-function damaged(file: string, reason: string, cause?: unknown): StoreOpenError {
+function damaged(file: string, reason: string, cause?: unknown, more = ''): StoreOpenError {
   return new StoreOpenError(
     'damaged',
-    `${file} is damaged: ${reason.replaceAll('\n', ' ')}. It was left as it is; restore a backup with: tenon restore <backup>`,
+    `${file} is damaged: ${reason.replaceAll('\n', ' ')}. It was left as it is; restore a backup with: tenon restore <backup>${more}`,
     cause,
   );
+}
+
+function lost(file: string, reason: string): StoreOpenError {
+  return damaged(file, reason, undefined, ', or give up what is lost and keep the rest with: tenon salvage');
 }

@@ -9,7 +9,7 @@ import type { AnswerSlot } from './answers.ts';
 import { reads, type ReadName, type WriteRequest } from './operations.ts';
 import { schemaVersion } from './migrations.ts';
 import type { Dialect, Operation } from './sql.ts';
-import { openReader } from './sqlite-file.ts';
+import { type OpenOptions, openReader } from './sqlite-file.ts';
 import { createSqliteRunner, type RunEffects, storageReason, toFailure } from './sqlite-run.ts';
 import { takeWriterThread } from './sqlite-thread.ts';
 import type { WriteOutcome } from './sqlite-commit.ts';
@@ -28,7 +28,7 @@ interface Waiting extends WriteRequest {
   readonly reject: (error: Error) => void;
 }
 
-export async function openSqliteStore(options: { file: string; maxBytes: number; now: number }, listener: StoreListener): Promise<Store> {
+export async function openSqliteStore(options: OpenOptions, listener: StoreListener): Promise<Store> {
   const worker = takeWriterThread();
   worker.postMessage({ kind: 'open', options } satisfies ToWriter);
   const first = await new Promise<FromWriter>((resolve, reject) => {

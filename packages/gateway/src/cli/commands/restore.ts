@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { defineCommand } from '../command.ts';
-import { CliError, exitCodes } from '../failure.ts';
-import { readRunning } from '../running.ts';
+import { refuseIfRunning } from '../running.ts';
 import { on, required } from '../values.ts';
 import { missingLines, showProgress } from './progress.ts';
 
@@ -13,15 +12,7 @@ export const restore = defineCommand({
   options: { yes: on('Do not ask', 'y'), dryRun: on('Check the backup and change nothing') },
   async run({ args, options, out, io, config, consent }) {
     const settings = await config();
-    const running = readRunning(settings.home);
-    if (running) {
-      throw new CliError(
-        'LOCKED',
-        exitCodes.locked,
-        `A gateway (process ${running.pid}) runs in ${settings.home}`,
-        'stop it first with: tenon stop',
-      );
-    }
+    refuseIfRunning(settings.home);
     const { restoreBackup } = await import('../../maintenance.ts');
     if (!options.dryRun) await consent(`Replace everything in ${settings.home}`, settings.home, options.yes);
     const progress = showProgress(io, out, options.dryRun ? 'Checking' : 'Restoring');
