@@ -23,7 +23,7 @@ const reporter = { spec: new spec(), tap, dot }[chosen['test-reporter']];
 if (reporter === undefined) throw new Error(`No reporter ${chosen['test-reporter']}: spec, tap and dot are there`);
 
 // What takes long goes first: at the end the short ones fill whatever is free.
-const ALL = ['test/faults', 'test/e2e', 'test/security', 'test/contract', 'test', 'packages'];
+const ALL = ['test/faults', 'test/e2e', 'test/security', 'test/attack', 'test/contract', 'test', 'packages'];
 const files = [...new Set((positionals.length > 0 ? positionals : ALL).flatMap(expand))];
 if (files.length === 0) throw new Error(`No test file in ${positionals.join(', ')}`);
 

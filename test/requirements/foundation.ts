@@ -49,4 +49,8 @@ export const foundation = {
   'foundation:cli-node': { issue: 1, text: 'The entry file finds the Node of the repository or says in one line what to do.' },
   'foundation:foreign-store': { issue: 1, text: 'A corrupt or foreign store file is named and kept, never replaced by an empty one.' },
   'foundation:faultpoints': { issue: 1, text: 'The points where the gateway is killed are enumerated from the source.' },
+  'foundation:attack': {
+    issue: 6,
+    text: 'One command runs the attack list against a real gateway, as each user and with each sandbox that is there, and fails if one breaks through.',
+  },
 } as const satisfies Record<string, Requirement>;

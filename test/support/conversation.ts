@@ -10,7 +10,7 @@ import { connectRaw, type Frame, type RawClient } from './raw-client.ts';
 
 export const MODEL_KEY = 'sk-canary-41d7a9c05b';
 
-export interface ConversationOptions extends Pick<StartOptions, 'home' | 'env' | 'plugins' | 'descriptors'> {
+export interface ConversationOptions extends Pick<StartOptions, 'home' | 'env' | 'plugins' | 'descriptors' | 'through'> {
   readonly script?: readonly ServerStep[];
   /** Lines of tenon.toml before its tables. */
   readonly config?: string;
@@ -65,6 +65,7 @@ export async function openConversation(options: ConversationOptions = {}): Promi
     ...(options.home === undefined ? {} : { home: options.home }),
     ...(options.plugins ? { plugins: true } : {}),
     ...(options.descriptors ? { descriptors: options.descriptors } : {}),
+    ...(options.through ? { through: options.through } : {}),
     config: `${options.config ?? ''}\n${modelConfig(server, typeof options.model === 'function' ? options.model(server) : options.model)}`,
     env: { TEST_MODEL_KEY: MODEL_KEY, ...options.env },
   }).catch(async (error: unknown) => {

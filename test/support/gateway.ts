@@ -36,6 +36,8 @@ export interface StartOptions {
   /** Text of tenon.toml. */
   readonly config?: string;
   readonly port?: number;
+  /** Words in front of the command, such as a shell that starts it with open files. It has to become the gateway (`exec "$@"`). */
+  readonly through?: readonly string[];
   /** Puts the plugins of the tests into the home; they are found, and none is on. */
   readonly plugins?: true;
   /** Descriptors of ours that it inherits, by the number that they have there. */
@@ -76,9 +78,11 @@ export async function startGatewayProcess(options: StartOptions = {}): Promise<G
   const home = options.home ?? temporaryHome();
   if (options.config !== undefined) writeFileSync(join(home, 'tenon.toml'), options.config);
   if (options.plugins) copyPlugins(home);
+  const [command, ...words] = [...(options.through ?? []), process.execPath];
   const child = spawn(
-    process.execPath,
+    command!,
     [
+      ...words,
       tenonBin,
       'start',
       '--json',
