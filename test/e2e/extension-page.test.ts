@@ -122,7 +122,7 @@ test('an extension is installed, consented to in the page, used, changed, stoppe
   const { process: running } = await pluginOf('teller');
   await row(page, 'teller').getByText(`process ${running.pid}`).waitFor();
   await row(page, 'teller')
-    .getByText(running.sandboxed ? 'sandboxed' : 'not sandboxed', { exact: true })
+    .getByText(running.sandboxed ? 'confined' : 'runs unconfined, with your rights', { exact: true })
     .waitFor();
 
   // What it registered, what was made nothing of, and what it writes: as text.

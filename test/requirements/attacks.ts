@@ -45,6 +45,10 @@ export const attacks = {
   S37: { issue: 3, text: 'No plugin reads or writes the namespace of another.' },
   'S37:extensions': { issue: 5, text: 'No extension does, whatever id it claims.' },
   S38: { issue: 5, text: 'An extension sees no secret in environment, arguments or open files.' },
+  'S38:unconfined': {
+    issue: 6,
+    text: 'An extension is confined by whatever works; where nothing does, it starts only when it was allowed to run unconfined by name, and that is shown.',
+  },
   S39: { issue: 5, text: 'A manifest cannot set variables that load code.' },
   S40: { issue: 5, text: 'A secret that an extension lets slip is redacted everywhere.' },
   S41: { issue: 3, text: 'Every host call of a plugin without its grant is refused.' },

@@ -5,7 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { removeFolder } from './clean-up.ts';
 import { put } from './plugins.ts';
 
-const SDK = pathToFileURL(join(import.meta.dirname, '../../packages/extension-sdk/src/index.ts')).href;
+const repository = join(import.meta.dirname, '../..');
+const SDK = pathToFileURL(join(repository, 'packages/extension-sdk/src/index.ts')).href;
 const fixture = join(import.meta.dirname, '../fixtures/extensions/desk.mjs');
 
 export interface DeskOptions {
@@ -38,7 +39,8 @@ export function writeDesk(home: string, { capabilities = '', ...told }: DeskOpti
   put(
     join(folder, 'extension.toml'),
     `name = "${name}"\nversion = "1.0.0"\n[run]\ncommand = "node"\nargs = ["main.mjs"]\nenv = { SDK = ${JSON.stringify(SDK)} }\n` +
-      `[capabilities]\ntools = true\ncommands = true\n${capabilities}\n`,
+      // The sources of the SDK, which it has no copy of, are seen in no sandbox without this.
+      `[capabilities]\ntools = true\ncommands = true\nfs = { read = [${JSON.stringify(repository)}] }\n${capabilities}\n`,
   );
   copyFileSync(fixture, join(folder, 'main.mjs'));
   chmodSync(join(folder, 'main.mjs'), 0o644);

@@ -64,7 +64,21 @@ export function grantRow(grant: string): GrantSpec | undefined {
 const reaches: Readonly<Record<string, GrantSpec>> = {
   net: { summary: 'Reach the network. Without a sandbox it can anyway.', wide: true },
   files: { summary: 'Reach the places that its manifest names. Without a sandbox it can anyway.', wide: true },
+  unconfined: {
+    summary:
+      'Run unconfined, with your rights: no sandbox works on this machine, so its code can read, change and send whatever you can, the keys of the gateway among them.',
+    wide: true,
+  },
 };
+
+/**
+ * No manifest asks for it: the machine does, where no sandbox works. It is never granted along with everything else, only by its name,
+ * and like every grant it holds for the files that were looked at.
+ */
+export const UNCONFINED_GRANT = 'extension.use:unconfined';
+
+/** In a few words, wherever it is so. */
+export const UNCONFINED = 'runs unconfined, with your rights';
 
 const VARIABLE = 'env.';
 

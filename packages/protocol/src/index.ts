@@ -57,7 +57,7 @@ export {
   type RejectionCode,
 } from './contributions.ts';
 export { noticeLevels, questionKinds, questionStates, UiNotice, UiQuestion, UiReply, UiShown, type QuestionKind } from './people.ts';
-export { Grant, grantNames, grantRow, grants, type GrantName, variableGrant } from './grants.ts';
+export { Grant, grantNames, grantRow, grants, type GrantName, UNCONFINED, UNCONFINED_GRANT, variableGrant } from './grants.ts';
 export { capabilities, ConnectParams, DeviceProof, deviceSigningText, HelloOk, roles } from './connect.ts';
 export {
   CronText,

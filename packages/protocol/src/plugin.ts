@@ -114,9 +114,9 @@ export const PluginInfo = Type.Object(
           restartAt: Type.Optional(Timestamp),
           /** Of the last five minutes. */
           crashes: Count,
-          /** Whether what its processes can reach is limited. */
+          /** Whether what its processes can reach is limited, or would be if it ran. If not, it runs with the rights of the gateway. */
           sandboxed: Type.Boolean(),
-          /** By what, or why not; once it was started. */
+          /** By what, or why not. Absent while that is not known. */
           sandbox: Type.Optional(Text),
           /** What its manifest asks for, in its sandbox: the network, and places to read and to write. */
           reach: Type.Object({ net: Type.Boolean(), read: Type.Array(Text), write: Type.Array(Text) }, closed),

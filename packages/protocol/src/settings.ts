@@ -291,7 +291,7 @@ export const settings = {
   },
   'extensions.sandbox': {
     summary:
-      '`auto`: extensions run in a sandbox where bubblewrap works. `require`: in one of bubblewrap or unshare, and not without. `off`: never. In it they reach the network and places of the machine only as far as their manifests ask for it and it is granted.',
+      '`auto`: extensions run in a sandbox, of bubblewrap or of unshare; where neither works, only those that you let run unconfined. `require`: in a sandbox, and never without. `off`: all of them run unconfined, with your rights. In a sandbox they reach the network and places of the machine only as far as their manifests ask for it and it is granted.',
     schema: Type.Enum(['auto', 'require', 'off']),
     default: 'auto',
     takesEffect: 'restart',

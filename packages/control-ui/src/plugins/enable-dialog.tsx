@@ -10,7 +10,7 @@ import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Skeleton } from '../parts/states.tsx';
 import type { PluginActions } from './plugin-actions.ts';
-import { type Changes, hasChanged, isExtension, reachWords, shortHash } from './extension-words.ts';
+import { type Changes, hasChanged, isExtension, reachWords, shortHash, unconfinedNote } from './extension-words.ts';
 import { ChangeBanner, FileChanges, ToolTexts } from './plugin-changes.tsx';
 import { grantWords } from './plugin-words.ts';
 import { useAsked } from './use-asked.ts';
@@ -39,6 +39,7 @@ export function EnableDialog({ plugin, actions, onClose }: EnableProps): ReactNo
   const asked = changes?.asked ?? plugin.asked;
   const held = changes?.held ?? plugin.granted;
   const given = chosen ?? new Set(asked.filter((grant) => held.includes(grant)));
+  const open = unconfinedNote(plugin);
   const name = visible(plugin.name);
   const all = given.size === asked.length;
   const left = asked.length - given.size;
@@ -58,6 +59,11 @@ export function EnableDialog({ plugin, actions, onClose }: EnableProps): ReactNo
         </div>
         {!changes && answer.kind === 'loading' && <Skeleton lines={3} label="Its files are being read" />}
         {changes && <Since changes={changes} />}
+        {open !== undefined && (
+          <ul className="consent-list consent">
+            <UnconfinedRow note={open} />
+          </ul>
+        )}
         {asked.length === 0 ? (
           <p className="plugins-note">It asks for no grants.</p>
         ) : (
@@ -142,9 +148,11 @@ function TrustWords({ plugin }: { readonly plugin: PluginInfo }): ReactNode {
     );
   return (
     <p>
-      You trust its files as they are now. It runs as a process of its own, from a copy of exactly these files. The grants say what it may
-      do through Tenon; where it is not sandboxed, its code can reach what the user of the gateway can. A later change of any file, of what
-      it asks for or of what its tools say stops it until you decide again.
+      You trust its files as they are now. It runs as a process of its own, from a copy of exactly these files,{' '}
+      {plugin.process?.sandboxed
+        ? 'in a sandbox: of the machine it reaches what you grant, and nothing else.'
+        : 'and no sandbox holds it here: the grants say what it may do through Tenon, not what its code can reach.'}{' '}
+      A later change of any file, of what it asks for or of what its tools say stops it until you decide again.
     </p>
   );
 }
@@ -224,6 +232,24 @@ function ConsentRow({ grant, isNew, on, onChange }: ConsentRowProps): ReactNode 
           onChange={(event) => onChange(event.target.checked)}
         />
       </label>
+    </li>
+  );
+}
+
+/** Not a grant, and wider than any. */
+export function UnconfinedRow({ note }: { readonly note: string }): ReactNode {
+  return (
+    <li className="grant-row grant-row-new">
+      <Icon name="shield-off" />
+      <span className="row-text">
+        <span className="grant-name">
+          Runs unconfined, with your rights
+          <WideTag />
+        </span>
+        <span className="row-line row-line-wrap">
+          <VisibleText text={note} />
+        </span>
+      </span>
     </li>
   );
 }

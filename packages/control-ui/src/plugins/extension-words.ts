@@ -1,6 +1,6 @@
 // Extensions in the words of the page: plugins whose code runs in a process of its own. How the process stands, and what has
 // changed since somebody trusted it.
-import type { PluginInfo, Result } from '@tenon/protocol';
+import { type PluginInfo, type Result, UNCONFINED, UNCONFINED_GRANT } from '@tenon/protocol';
 import { plural } from '../chat/format.ts';
 import type { IconName } from '../icons.tsx';
 import type { Tone } from '../parts/button.tsx';
@@ -52,12 +52,20 @@ export interface SandboxWords {
   readonly isOpen: boolean;
 }
 
-/** Undefined while nothing of it runs: then nothing is known of it. */
-export function sandboxWords({ process }: PluginInfo): SandboxWords | undefined {
-  if (process?.pid === undefined) return undefined;
-  return process.sandboxed
-    ? { icon: 'shield-check', words: 'sandboxed', more: process.sandbox, isOpen: false }
-    : { icon: 'shield-off', words: 'not sandboxed', more: process.sandbox, isOpen: true };
+/** Undefined while nothing is known of it. */
+export function sandboxWords(plugin: PluginInfo): SandboxWords | undefined {
+  const { process } = plugin;
+  if (process?.sandbox === undefined) return undefined;
+  if (process.sandboxed) return { icon: 'shield-check', words: 'confined', more: process.sandbox, isOpen: false };
+  const words = plugin.state === 'loaded' ? UNCONFINED : 'would run unconfined, with your rights';
+  return { icon: 'shield-off', words, more: process.sandbox, isOpen: true };
+}
+
+/** Said among its grants, where it is none of them: the operator has switched the sandbox off for all. */
+export function unconfinedNote(plugin: PluginInfo): string | undefined {
+  const words = sandboxWords(plugin);
+  if (!words?.isOpen || plugin.asked.includes(UNCONFINED_GRANT)) return undefined;
+  return `Its code can read, change and send whatever you can: ${words.more}.`;
 }
 
 /** What its manifest asks to reach, in its sandbox. */

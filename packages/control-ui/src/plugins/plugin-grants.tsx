@@ -2,7 +2,8 @@
 import type { ReactNode } from 'react';
 import { type PluginInfo, visible } from '@tenon/protocol';
 import { VisibleText } from '../chat/visible-text.tsx';
-import { WideTag } from './enable-dialog.tsx';
+import { UnconfinedRow, WideTag } from './enable-dialog.tsx';
+import { unconfinedNote } from './extension-words.ts';
 import type { PluginActions } from './plugin-actions.ts';
 import { grantCount, grantWords } from './plugin-words.ts';
 
@@ -16,6 +17,7 @@ interface GrantsProps {
 export function GrantsCard({ plugin, actions, busy }: GrantsProps): ReactNode {
   // Of one that is off nothing holds; it is decided when it is enabled.
   const isDecided = plugin.enabled && plugin.state !== 'changed';
+  const open = unconfinedNote(plugin);
   return (
     <section className="card" aria-labelledby="grants-title">
       <div className="card-head">
@@ -24,10 +26,11 @@ export function GrantsCard({ plugin, actions, busy }: GrantsProps): ReactNode {
           {plugin.asked.length === 0 ? '' : isDecided ? `${grantCount(plugin)} on` : `asks for ${plugin.asked.length}`}
         </p>
       </div>
-      {plugin.asked.length === 0 ? (
+      {plugin.asked.length === 0 && open === undefined ? (
         <p className="card-empty">It asks for nothing.</p>
       ) : (
         <ul className="rows">
+          {open !== undefined && <UnconfinedRow note={open} />}
           {plugin.asked.map((grant) => (
             <GrantRow
               key={grant}

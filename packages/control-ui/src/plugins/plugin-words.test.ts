@@ -154,13 +154,16 @@ test('the process of an extension says how it stands, when it is tried again, an
   const extension = (process: PluginInfo['process'], more: Partial<PluginInfo> = {}) =>
     plugin({ ...more, ...(process ? { process } : {}) });
   const base = { crashes: 0, sandboxed: false, reach: { net: false, read: [], write: [] } };
-  const ready = extension({ ...base, state: 'ready', pid: 7 });
+  const ready = extension({ ...base, state: 'ready', pid: 7, sandbox: 'no sandbox works here' });
   const waits = extension({ ...base, state: 'restarting', reason: 'it ended with code 3', restartAt: 5_000, crashes: 1 });
   const shut = extension(
     { ...base, state: 'quarantined', reason: 'it crashed 3 times' },
     { state: 'failed', reason: 'it crashed 3 times', id: 'two' },
   );
-  assert.deepEqual([stateWords(ready).words, runsWords(ready), sandboxWords(ready)?.words], ['Running', 'process 7', 'not sandboxed']);
+  assert.deepEqual(
+    [stateWords(ready).words, runsWords(ready), sandboxWords(ready)?.words],
+    ['Running', 'process 7', 'runs unconfined, with your rights'],
+  );
   assert.deepEqual([runsWords(plugin()), sandboxWords(plugin()), nextTry(ready, 0)], ['in the gateway', undefined, undefined]);
   assert.deepEqual(stateWords(waits), { icon: 'retry', tone: 'warn', words: 'Restarting', reasons: ['It ended with code 3.'] });
   assert.deepEqual([nextTry(waits, 1_200), nextTry(waits, 5_000)], ['Next try in 4 s.', 'It is being tried now.']);

@@ -17,6 +17,12 @@ export function troubledPlugins(plugins: Loaded<Result<'plugins.list'>>): number
   return plugins.kind === 'ready' ? plugins.value.plugins.filter(needsALook).length : 0;
 }
 
+/** Extensions at work that no sandbox holds. */
+export function unconfinedOnes(plugins: Loaded<Result<'plugins.list'>>): readonly PluginInfo[] {
+  if (plugins.kind !== 'ready') return [];
+  return plugins.value.plugins.filter(({ state, process }) => state === 'loaded' && process?.sandbox !== undefined && !process.sandboxed);
+}
+
 /** Tools of plugins by their names, with the plugin that offers each. */
 export function toolOwners(plugins: Loaded<Result<'plugins.list'>>): ReadonlyMap<string, string> {
   if (plugins.kind !== 'ready') return new Map();

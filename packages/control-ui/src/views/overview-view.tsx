@@ -1,7 +1,7 @@
 // How the gateway is: what waits for the person, each part with its reason, the models and why one cannot be used.
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { ModelInfo, Result, Status } from '@tenon/protocol';
-import { visible } from '@tenon/protocol';
+import { UNCONFINED, visible } from '@tenon/protocol';
 import { bytes, duration, shortTime, timeLeft } from '../chat/format.ts';
 import { useApp, usePage } from '../hooks/page-context.ts';
 import { useNow } from '../hooks/use-browser.ts';
@@ -9,7 +9,7 @@ import { Icon, type IconName } from '../icons.tsx';
 import { Button, CountBadge, Pill, type Tone } from '../parts/button.tsx';
 import { Failed, Skeleton } from '../parts/states.tsx';
 import { may, pendingApprovals } from '../state/app-state.ts';
-import { troubledPlugins } from '../state/plugin-trouble.ts';
+import { troubledPlugins, unconfinedOnes } from '../state/plugin-trouble.ts';
 import { formatRoute } from '../state/route.ts';
 import { sessionTitle } from '../state/session-words.ts';
 
@@ -74,7 +74,9 @@ export function OverviewView(): ReactNode {
 function HealthCard({ status }: { readonly status: Status }): ReactNode {
   const now = useNow(true, 10_000);
   const sandbox = useApp((state) => state.sandbox);
-  const troubled = useApp((state) => troubledPlugins(state.plugins));
+  const plugins = useApp((state) => state.plugins);
+  const troubled = troubledPlugins(plugins);
+  const unconfined = unconfinedOnes(plugins);
   const problems = status.health.problems ?? [];
   return (
     <section className="card" aria-labelledby="health-title">
@@ -90,6 +92,17 @@ function HealthCard({ status }: { readonly status: Status }): ReactNode {
         {sandbox?.kind === 'ready' && sandbox.value.kind === 'none' && (
           <PartRow icon="shield-off" tone="warn" words="Not sandboxed" part="Programs">
             {visible(sandbox.value.reason)}
+          </PartRow>
+        )}
+        {unconfined.length > 0 && (
+          <PartRow icon="shield-off" tone="warn" words="Unconfined" part={unconfined.length === 1 ? 'Extension' : 'Extensions'}>
+            {unconfined.map(({ id, name }, index) => (
+              <span key={id}>
+                {index > 0 && ', '}
+                <a href={formatRoute({ view: 'plugins', id })}>{visible(name)}</a>
+              </span>
+            ))}{' '}
+            {unconfined.length === 1 ? UNCONFINED : UNCONFINED.replace('runs', 'run')}: {visible(unconfined[0]?.process?.sandbox ?? '')}
           </PartRow>
         )}
         {troubled > 0 && (

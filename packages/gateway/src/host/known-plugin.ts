@@ -49,8 +49,8 @@ export function newlyFound(found: Found): Known {
 }
 
 /** Everything that it may be granted. */
-export function askedOf({ found: { manifest }, requested }: Pick<Known, 'found' | 'requested'>): string[] {
-  return [...new Set([...manifest.grants, ...requested])];
+export function askedOf({ found: { manifest, extension }, requested }: Pick<Known, 'found' | 'requested'>): string[] {
+  return [...new Set([...manifest.grants, ...requested, ...(extension?.needs ?? [])])];
 }
 
 export function infoOf(plugin: Known, counts: CallCounts, incidents: PluginIncidents): PluginInfo {

@@ -1,6 +1,6 @@
 // The host: finds the plugins of this gateway, and lets the operator switch them on and off, load them anew, grant, revoke
 // and set up. Changes are made one after another. What a load is stands in plugin-loads.ts, what is trusted in plugin-trust.ts.
-import { DEFAULT_AGENT_ID, GatewayError } from '@tenon/protocol';
+import { DEFAULT_AGENT_ID, GatewayError, UNCONFINED_GRANT } from '@tenon/protocol';
 import { limits as sepLimits } from '@tenon/protocol/sep/wire';
 import { createLanes } from '../kernel/lane.ts';
 import type { StoredEvent } from '../store/stream.ts';
@@ -30,7 +30,7 @@ import { createBlocks } from './plugin-blocks.ts';
 import { createRunContexts } from './run-context.ts';
 import { createChannelQuestions } from './send-question.ts';
 import { extensionsWhenThere } from './sep/extensions.ts';
-import { FILES_GRANT, NET_GRANT } from './sep/process/sandbox.ts';
+import { reachGrants } from './sep/process/sandbox.ts';
 import { createSessionEnds } from './session-ends.ts';
 import { watchSlowness } from './slow-breaker.ts';
 import { runStartupChecks } from './startup-checks.ts';
@@ -367,7 +367,9 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
       inTurn(async () => {
         await look();
         const plugin = find(id);
-        await trust.write(plugin, grants ?? askedOf(plugin), by, { shown: treeHash, tools: true });
+        // All that it asks for is not what the machine lacks: that is granted by its name only.
+        const given = grants ?? askedOf(plugin).filter((grant) => grant !== UNCONFINED_GRANT);
+        await trust.write(plugin, given, by, { shown: treeHash, tools: true });
         if (grants !== undefined) await trust.takeBackAllBut(plugin, grants, by);
         await store.write('plugins.setEnabled', { pluginId: id, enabled: true, by, at: clock.now() });
         plugin.enabled = true;
@@ -445,7 +447,7 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         // Again: it may have been loaded anew meanwhile, with what the store had then.
         takeAway(id, grants);
         // What it reaches was settled when it was started.
-        if (plugin.load && grants.some((grant) => grant === NET_GRANT || grant === FILES_GRANT)) await bring(plugin);
+        if (plugin.enabled && grants.some((grant) => reachGrants.includes(grant))) await bring(plugin);
         if (grants.includes('services.run')) await plugin.services?.stop();
         if (grants.includes('turns.start')) await cancelRuns(id, store, clock, 'The plugin that asked for it may no longer start turns');
         if (grants.includes('approvals.request')) await store.write('approvals.voidFor', { ofPlugin: id, at: clock.now() });

@@ -95,12 +95,14 @@ export function createPluginTrust({ store, clock, uid }: Deps): PluginTrust {
       const now = new Set(grants.filter(({ treeHash }) => treeHash === hash).map(({ grant }) => grant));
       if (!now.has(TRUST)) return { was: grants.length > 0 };
       const heldOf = (asked: readonly string[]) => new Set(asked.filter((grant) => now.has(grant)));
-      const plain = { held: heldOf(manifest.grants), hash, tree, requested: [] };
-      if (!plugin.found.extension) return plain;
+      const { extension } = plugin.found;
+      const asked = [...manifest.grants, ...((await extension?.needed()) ?? [])];
+      const plain = { held: heldOf(asked), hash, tree, requested: [] };
+      if (!extension) return plain;
       const { consent } = await store.read('plugins.consent', { pluginId: manifest.id });
       if (consent?.treeHash !== hash) return plain;
       const { tools, pending, requested } = consent;
-      const held = heldOf([...manifest.grants, ...requested]);
+      const held = heldOf([...asked, ...requested]);
       return { ...plain, held, requested, ...(tools ? { tools } : {}), ...(pending ? { pending: Object.keys(pending) } : {}) };
     },
     async write(plugin, grants, by, { shown, tools = false } = {}) {

@@ -195,6 +195,14 @@ export async function pluginFindings(host: Pick<PluginHost, 'list' | 'check' | '
             ),
           ]
         : []),
+      ...(state === 'loaded' && process?.sandbox !== undefined && !process.sandboxed
+        ? [
+            warning(
+              `Extension ${id} runs unconfined, with your rights: ${process.sandbox}`,
+              `Have a sandbox work here, or switch it off: tenon plugin disable ${id}`,
+            ),
+          ]
+        : []),
       ...registrations.flatMap(({ kind, key, accepted, code, message }) =>
         accepted ? [] : [warning(`Plugin ${id}: ${kind} ${key} was not taken (${code}): ${message}`, look)],
       ),

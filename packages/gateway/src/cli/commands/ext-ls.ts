@@ -1,5 +1,6 @@
 import type { PluginInfo } from '@tenon/protocol';
 import { defineCommand } from '../command.ts';
+import { isUnconfined, unconfinedOf, unconfinedText } from '../unconfined.ts';
 import { showPlugins } from './plugin-ls.ts';
 
 export const extLs = defineCommand({
@@ -11,6 +12,10 @@ export const extLs = defineCommand({
     const result = await call('plugins.list');
     const plugins = result.plugins.filter(isExtension);
     await showPlugins({ ...result, plugins }, out, stateOf, 'No extensions. Make one with: tenon ext new <name>');
+    const unconfined = unconfinedOf(plugins);
+    if (!unconfined || out.json) return;
+    const { visible } = await import('@tenon/protocol');
+    out.talk(out.style('yellow', unconfinedText(unconfined, visible)));
   },
 });
 
@@ -20,6 +25,8 @@ export function isExtension({ process }: PluginInfo): boolean {
 }
 
 /** One that is loaded may be down at the moment. */
-function stateOf({ state, process }: PluginInfo): string {
-  return state === 'loaded' ? (process?.state ?? state) : state;
+function stateOf(plugin: PluginInfo): string {
+  const { state, process } = plugin;
+  const shown = state === 'loaded' ? (process?.state ?? state) : state;
+  return state === 'loaded' && isUnconfined(plugin) ? `${shown}, unconfined` : shown;
 }

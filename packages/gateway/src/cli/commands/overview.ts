@@ -2,6 +2,7 @@ import { spell } from '../amounts.ts';
 import { defineCommand } from '../command.ts';
 import { describeFailure, exitCodes } from '../failure.ts';
 import { isWell, problemLines } from './health.ts';
+import { unconfinedOf, unconfinedText } from '../unconfined.ts';
 import { approvalsText, sandboxText } from './status.ts';
 
 /** What `tenon` alone does. */
@@ -17,13 +18,15 @@ export const overview = defineCommand({
       const result = await call('status');
       // Nice to know, and not for every token.
       const [catalog, pending] = [await ask('tools.catalog'), await ask('approvals.list', { state: 'pending' })];
+      const unconfined = unconfinedOf((await ask('plugins.list'))?.plugins);
       const waiting = pending?.approvals.length ?? 0;
       const next = !isWell(result.health) ? 'tenon doctor' : waiting > 0 ? 'tenon approve ls' : 'tenon chat';
       const state = { running: true, home, url: result.url, version: result.version, uptimeMs: result.uptimeMs };
       const more = { ...(catalog ? { sandbox: catalog.sandbox } : {}), ...(pending ? { pendingApprovals: waiting } : {}) };
-      out.show({ ...state, ...more, warnings: result.warnings, next }, () => [
+      out.show({ ...state, ...more, ...(unconfined ? { unconfined } : {}), warnings: result.warnings, next }, () => [
         `Tenon ${visible(result.version)} runs at ${visible(result.url)}, up ${spell(result.uptimeMs)}`,
         ...(catalog ? [`Sandbox ${sandboxText(catalog.sandbox, visible)}`] : []),
+        ...(unconfined ? [out.style('yellow', `Extensions: ${unconfinedText(unconfined, visible)}`)] : []),
         ...(waiting > 0 ? [out.style('yellow', `Approvals: ${approvalsText(waiting)}`)] : []),
         'In a browser: tenon ui',
         ...problemLines(result.health, out, visible),

@@ -2,6 +2,7 @@ import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { describeFailure } from '../failure.ts';
 import { list, on, required } from '../values.ts';
+import { isUnconfined } from '../unconfined.ts';
 import { reachLines } from './plugin-inspect.ts';
 
 export const pluginEnable = defineCommand({
@@ -10,10 +11,18 @@ export const pluginEnable = defineCommand({
   examples: ['plugin enable todo', 'plugin enable todo --grant tools.register,ui.descriptors --yes'],
   args: { id: required('Its id') },
   options: { grant: list('<grants>', 'Grant only these'), yes: on('Do not ask', 'y') },
-  run: (context) => enable(context, { noun: 'plugin', inspect: 'plugin inspect' }),
+  run: ({ options, ...context }) =>
+    enable({ ...context, options: { ...options, unconfined: false } }, { noun: 'plugin', inspect: 'plugin inspect' }),
 });
 
-type EnableContext = CommandContext<{ readonly id: string }, { readonly grant: readonly string[] | undefined; readonly yes: boolean }>;
+interface EnableOptions {
+  readonly grant: readonly string[] | undefined;
+  readonly yes: boolean;
+  /** Also to run without a sandbox, where none works. */
+  readonly unconfined: boolean;
+}
+
+type EnableContext = CommandContext<{ readonly id: string }, EnableOptions>;
 
 /** For extensions too. `inspect`: the command that shows more of it. */
 export async function enable(
@@ -22,9 +31,13 @@ export async function enable(
 ) {
   const labels = { id: 'the id', grants: '--grant' };
   await check('plugins.enable', { id: args.id, grants: options.grant }, labels);
-  const { grantRow, visible } = await import('@tenon/protocol');
+  const { grantRow, UNCONFINED_GRANT, visible } = await import('@tenon/protocol');
   const { plugin } = await lookAt(args.id);
-  const grants = options.grant ?? plugin.asked;
+  const mayBeUnconfined = options.unconfined && plugin.asked.includes(UNCONFINED_GRANT);
+  const grants = [
+    ...(options.grant ?? plugin.asked).filter((grant) => grant !== UNCONFINED_GRANT || options.grant !== undefined),
+    ...(mayBeUnconfined ? [UNCONFINED_GRANT] : []),
+  ];
   const left = plugin.asked.filter((grant) => !grants.includes(grant));
   if (grants.length > 0) out.talk(`${visible(plugin.name)} asks for:`);
   for (const grant of grants) {
@@ -44,12 +57,18 @@ export async function enable(
   if (said.length > 0) out.talk('What its tools say:');
   for (const line of said) out.talk(`  ${line}`);
   if (left.length > 0) out.talk(`Not granted: ${left.map(visible).join(', ')}`);
+  if (isUnconfined(plugin)) {
+    const why = visible(plugin.process?.sandbox ?? '');
+    if (left.includes(UNCONFINED_GRANT))
+      out.talk(out.style('yellow', `It does not start until you let it run unconfined, with your rights, by --unconfined (${why})`));
+    else out.talk(out.style('yellow', `It runs unconfined, with your rights: its code can do whatever you can. Wide. (${why})`));
+  }
   await consent(`Load ${noun} "${plugin.id}" from ${plugin.folder}`, plugin.id, options.yes);
   // Those files, and no others that took their place while somebody was reading this.
   const { treeHash } = changes;
   const result = await call(
     'plugins.enable',
-    { id: plugin.id, grants: options.grant, ...(treeHash === undefined ? {} : { treeHash }) },
+    { id: plugin.id, grants: mayBeUnconfined ? grants : options.grant, ...(treeHash === undefined ? {} : { treeHash }) },
     labels,
   );
   out.show(

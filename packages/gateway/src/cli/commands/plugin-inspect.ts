@@ -2,6 +2,7 @@ import type { PluginDetails } from '@tenon/protocol';
 import { relative } from '../amounts.ts';
 import { defineCommand } from '../command.ts';
 import type { Output } from '../output.ts';
+import { isUnconfined } from '../unconfined.ts';
 import { required } from '../values.ts';
 
 export const pluginInspect = defineCommand({
@@ -34,7 +35,7 @@ function linesOf(plugin: PluginDetails, out: Output, visible: Visible, aboutGran
     visible(plugin.loadedAt === undefined ? state : `${state} ${relative(plugin.loadedAt, now)}`),
     visible(`${plugin.origin} ${plugin.folder}`),
     ...(plugin.workspace === undefined ? [] : [visible(`of the workspace ${plugin.workspace}`)]),
-    ...section('Grants', grantLines(plugin, out, aboutGrant).map(visible)),
+    ...section('Grants', [...grantLines(plugin, out, aboutGrant).map(visible), ...unconfinedLine(plugin, out)]),
     ...section('Registered', registeredLines(plugin).map(visible)),
     ...section(
       'Not taken',
@@ -68,6 +69,13 @@ function grantLines({ asked, granted }: PluginDetails, out: Output, aboutGrant: 
   });
 }
 
+/** It reaches further than every grant, so it stands among them. */
+function unconfinedLine(plugin: PluginDetails, out: Output): string[] {
+  if (!isUnconfined(plugin)) return [];
+  const runs = plugin.state === 'loaded' ? 'runs' : 'would run';
+  return [out.style('yellow', `unconfined   ${runs} unconfined, with your rights: its code can do whatever you can. Wide.`)];
+}
+
 /** Of an extension. */
 function processLines({ id, process }: PluginDetails, now: number): string[] {
   if (!process) return [];
@@ -77,7 +85,7 @@ function processLines({ id, process }: PluginDetails, now: number): string[] {
     ...(restartAt === undefined ? [] : [`started again in ${Math.max(0, Math.ceil((restartAt - now) / 1_000))} s`]),
     ...(state === 'quarantined' ? [`start it again with: tenon ext reload ${id}`] : []),
     ...(crashes === 0 ? [] : [`crashed ${crashes === 1 ? 'once' : `${crashes} times`} lately`]),
-    sandboxed ? `sandboxed by ${sandbox}` : `not sandboxed${sandbox === undefined ? '' : ` (${sandbox})`}: it can do what you can`,
+    ...(sandbox === undefined ? [] : [sandboxed ? `confined by ${sandbox}` : `unconfined: ${sandbox}`]),
     ...reachLines(process.reach),
     ...(follows.length === 0 ? [] : [`follows ${follows.join(', ')}`]),
     ...leftOut.map(({ kind, key, message }) => `left out: ${kind}${key === '' ? '' : ` ${key}`}: ${message}`),

@@ -3,6 +3,7 @@ import { bytes, spell } from '../amounts.ts';
 import { defineCommand } from '../command.ts';
 import type { Output } from '../output.ts';
 import { renderPairs } from '../table.ts';
+import { type Unconfined, unconfinedOf, unconfinedText } from '../unconfined.ts';
 import { problemLines } from './health.ts';
 
 export const status = defineCommand({
@@ -14,14 +15,17 @@ export const status = defineCommand({
     const { visible } = await import('@tenon/protocol');
     // Nice to know, and not for every token.
     const [catalog, pending] = [await ask('tools.catalog'), await ask('approvals.list', { state: 'pending' })];
+    const unconfined = unconfinedOf((await ask('plugins.list'))?.plugins);
     const more = { ...(catalog ? { sandbox: catalog.sandbox } : {}), ...(pending ? { pendingApprovals: pending.approvals.length } : {}) };
-    out.show({ ...result, ...more }, () => statusLines({ ...result, ...more }, out, visible));
+    const all = { ...result, ...more, ...(unconfined ? { unconfined } : {}) };
+    out.show(all, () => statusLines(all, out, visible));
   },
 });
 
 interface Status extends Result<'status'> {
   readonly sandbox?: SandboxState;
   readonly pendingApprovals?: number;
+  readonly unconfined?: Unconfined;
 }
 
 export function statusLines(result: Status, out: Output, visible: (text: string) => string): string[] {
@@ -35,6 +39,7 @@ export function statusLines(result: Status, out: Output, visible: (text: string)
     ['events', `${events.seq} (epoch ${visible(events.epoch)})`],
     ['clients', String(result.connections)],
     ...(result.sandbox ? [['sandbox', sandboxText(result.sandbox, visible)] as [string, string]] : []),
+    ...(result.unconfined ? [['extensions', out.style('yellow', unconfinedText(result.unconfined, visible))] as [string, string]] : []),
     ...(result.pendingApprovals === undefined ? [] : [['approvals', approvalsText(result.pendingApprovals)] as [string, string]]),
     ['page', 'sign a browser in with: tenon ui'],
     ['memory', `${bytes(memory.residentBytes)} resident, ${bytes(memory.heapBytes)} heap`],

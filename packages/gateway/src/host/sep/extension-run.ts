@@ -20,9 +20,9 @@ export interface ProcessInfo {
   readonly restartAt?: number;
   /** Of those that count. */
   readonly crashes: number;
-  /** Whether what its processes can reach of the machine is limited. */
+  /** Whether what its processes can reach of the machine is limited, or would be. */
   readonly sandboxed: boolean;
-  /** By what, or why not; once it was started. */
+  /** By what, or why not; once that is known. */
   readonly sandbox?: string;
   /** What its manifest asks for: the network, and places of the machine. */
   readonly reach: Reach;
@@ -42,6 +42,10 @@ export interface ExtensionRun {
   renew(): void;
   /** Grants for what its process has registered and its manifest says nothing of: plain extensions name their hooks and events then. */
   readonly wanted: readonly string[];
+  /** What it needs to run on this machine, beside what its manifest asks for, as far as that is known. */
+  readonly needs: readonly string[];
+  /** The same, when it is known. */
+  needed(): Promise<readonly string[]>;
   /** Whether a process is at work. */
   readonly isReady: boolean;
   /** Whether one is being started, or will be after a while. */

@@ -17,7 +17,6 @@ import type { RegisterApi } from '@tenon/plugin-sdk';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { DetectedSandbox } from '../../kernel/sandbox/sandbox.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
 import type { Store } from '../../store/store.ts';
 import type { ActiveTools } from '../active-tools.ts';
@@ -26,7 +25,7 @@ import { holdCall } from '../call-plugin.ts';
 import { createBridge, type Introduced } from './bridge/bridge.ts';
 import { installedFolder, readExtensionLock } from './find/extension-lock.ts';
 import type { Accepted, ExtensionRun } from './extension-run.ts';
-import { findSandbox, reachOf, type SandboxWish } from './process/sandbox.ts';
+import { type Confinement, createConfinement, reachGrants, reachOf, type SandboxWish } from './process/sandbox.ts';
 import { findEverywhere, trustedWorkspaces } from './find/find-everywhere.ts';
 import { type FoundExtension, grantsWantedBy, type NamedFolder } from './find/find-extensions.ts';
 import { type Launch, prepareLaunch } from './process/launch.ts';
@@ -100,7 +99,8 @@ export function openExtensions(deps: ExtensionDeps): Extensions {
   const runs = new Map<string, Run>();
   let started = 0;
   const wish = deps.sandbox ?? 'off';
-  const sandbox = findSandbox(wish, deps.spawn, deps.clock);
+  const confinement = createConfinement(wish, deps.spawn, deps.clock);
+  let isAgain = false;
   let trustedOnes: ReadonlySet<string> = new Set();
   let cleared: Promise<void> | undefined;
   deps.metrics.describe('tenon_extension_faults_total', 'Lines and requests of extensions that were not taken, by extension and kind.');
@@ -126,6 +126,11 @@ export function openExtensions(deps: ExtensionDeps): Extensions {
       // Whoever has loaded one that is gone ends it; another of its name begins anew.
       const there = new Set(found.map(({ manifest }) => manifest.name));
       for (const name of runs.keys()) if (!there.has(name)) runs.delete(name);
+      // A gateway that starts does not wait for it; whoever looks again is asked about what was found.
+      const confined = found.length > 0 ? confinement.find() : undefined;
+      if (isAgain) await confined;
+      else void confined?.then(deps.changed);
+      isAgain = true;
       return {
         found: found.map((each): Found => {
           const { name } = each.manifest;
@@ -138,7 +143,7 @@ export function openExtensions(deps: ExtensionDeps): Extensions {
               dropCopy: (copy) => copies.drop(copy),
               nextNumber: () => ++started,
               wish,
-              sandbox,
+              confinement,
               publish,
               isTrusted: (workspace) => trustedOnes.has(workspace),
             });
@@ -177,7 +182,7 @@ interface RunDeps extends Omit<ExtensionDeps, 'sandbox'> {
   readonly dropCopy: (copy: string) => Promise<void>;
   readonly nextNumber: () => number;
   readonly wish: SandboxWish;
-  readonly sandbox: () => Promise<DetectedSandbox>;
+  readonly confinement: Confinement;
   /** By the real path of a workspace. */
   readonly isTrusted: (workspace: string) => boolean;
   readonly publish: (from: string, topic: string, payload: unknown) => void;
@@ -367,6 +372,9 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     mustRenew = false;
     isFirst = false;
     const extension = found;
+    // What was taken back must not live on in the old process, whatever becomes of the new one.
+    const held = source?.granted;
+    if (held && reachGrants.some((grant) => held.has(grant) && !accepted.granted.has(grant))) await supervisor.stop();
     const root = await deps.copyOf(extension.folder, accepted.hash);
     copies.set(root, copies.get(root) ?? 0);
     const { workspace = deps.workspace } = extension;
@@ -443,6 +451,13 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
       const { current } = supervisor;
       return current ? grantsWantedBy(manifestOf(), introducedBy(current).registrations) : [];
     },
+    get needs() {
+      return deps.confinement.needs;
+    },
+    async needed() {
+      await deps.confinement.find();
+      return deps.confinement.needs;
+    },
     get isComing() {
       return supervisor.state === 'starting' || supervisor.state === 'restarting';
     },
@@ -462,14 +477,18 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
         // Of one that is not loaded, nothing was made.
         ...(registered === undefined || follows.length === 0 ? {} : { follows }),
         ...(registered === undefined || leftOut.length === 0 ? {} : { leftOut }),
-        sandboxed: source?.launch.isSandboxed ?? false,
-        ...(source ? { sandbox: source.launch.sandbox } : {}),
+        ...sandboxOf(deps.confinement),
         reach: reachOf(manifestOf()),
       };
     },
     logs: (after, limit) => ring.page(after, limit),
     stop,
   };
+}
+
+function sandboxOf({ found }: Confinement): Pick<ExtensionRun['info'], 'sandboxed' | 'sandbox'> {
+  if (!found) return { sandboxed: false };
+  return found.kind === 'none' ? { sandboxed: false, sandbox: found.reason } : { sandboxed: true, sandbox: found.kind };
 }
 
 function helloOf({ granted, flags, extension }: Source, { version, workspace: main, isTrusted, people }: RunDeps): Params {

@@ -9,14 +9,11 @@ export interface Launch {
   readonly command: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  readonly isSandboxed: boolean;
-  /** Which one, or why none. */
-  readonly sandbox: string;
   /** Looked at before every start: why it must not be started any more. */
   fault(): string | undefined;
 }
 
-export interface LaunchDeps extends Omit<ConfineDeps, 'userHome'> {
+export interface LaunchDeps extends Omit<ConfineDeps, 'userHome' | 'name'> {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -32,12 +29,13 @@ export async function prepareLaunch(
   const { sha256 } = manifest.run;
   const pinned = sha256 === undefined ? undefined : await pinProgram(program, root, env.PATH ?? '', sha256);
   const userHome = deps.env.HOME ?? '/root';
-  const confined = await confine([pinned?.path ?? program, ...words], root, reachOf(manifest), granted, { ...deps, userHome });
+  const around = { ...deps, userHome, name: manifest.name };
+  const { command, kind } = await confine([pinned?.path ?? program, ...words], root, reachOf(manifest), granted, around);
   return {
-    ...confined,
+    command,
     cwd: root,
     // The folder for temporary files of the gateway is not seen there.
-    env: confined.isSandboxed ? { ...env, TMPDIR: '/tmp' } : env,
+    env: kind ? { ...env, TMPDIR: '/tmp' } : env,
     fault: () => (pinned && !pinned.isSame() ? `its program ${pinned.path} is not the one any more that its manifest pins` : undefined),
   };
 }

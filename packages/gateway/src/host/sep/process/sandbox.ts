@@ -3,12 +3,15 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ExtensionManifest } from '@tenon/protocol/sep';
+import { UNCONFINED_GRANT } from '@tenon/protocol';
 import type { Clock } from '../../../kernel/clock.ts';
 import { isInside, type Place } from '../../../kernel/sandbox/profile.ts';
-import { type DetectedSandbox, detectSandbox, type Spawn, wrap } from '../../../kernel/sandbox/sandbox.ts';
+import { type DetectedSandbox, detectSandbox, type SandboxKind, type Spawn, wrap } from '../../../kernel/sandbox/sandbox.ts';
 
 export const NET_GRANT = 'extension.use:net';
 export const FILES_GRANT = 'extension.use:files';
+/** They are settled when a process is started, and hold for as long as it runs. */
+export const reachGrants = [NET_GRANT, FILES_GRANT, UNCONFINED_GRANT];
 
 /** As the setting `extensions.sandbox` says. */
 export type SandboxWish = 'auto' | 'require' | 'off';
@@ -22,17 +25,18 @@ export interface Reach {
 
 export interface Confined {
   readonly command: readonly string[];
-  readonly isSandboxed: boolean;
-  /** Which one, or why none. */
-  readonly sandbox: string;
+  /** Where it runs in one. */
+  readonly kind?: Exclude<SandboxKind, 'none'>;
 }
 
 export interface ConfineDeps {
+  /** Of the extension. */
+  readonly name: string;
   readonly home: string;
   readonly workspace: string;
   readonly userHome: string;
   readonly node: string;
-  readonly sandbox: () => Promise<DetectedSandbox>;
+  readonly confinement: Confinement;
   readonly wish: SandboxWish;
 }
 
@@ -45,16 +49,35 @@ export function grantsOfReach({ net, read, write }: Reach): string[] {
   return [...(net ? [NET_GRANT] : []), ...(read.length + write.length > 0 ? [FILES_GRANT] : [])];
 }
 
-const REMEDY = 'install it, or use unshare with extensions.sandbox = "require"';
+/** What confines the extensions of this gateway. */
+export interface Confinement {
+  /** Looked for once. */
+  find(): Promise<DetectedSandbox>;
+  /** What was found; undefined until then. */
+  readonly found: DetectedSandbox | undefined;
+  /** What the operator is asked for because of it: to say `off` for all is an answer for each. */
+  readonly needs: readonly string[];
+}
 
-/** Found once, when the first extension is started. */
-export function findSandbox(wish: SandboxWish, spawn: Spawn, clock: Clock): () => Promise<DetectedSandbox> {
-  let found: Promise<DetectedSandbox> | undefined;
-  return () => {
-    if (wish === 'off') return Promise.resolve({ kind: 'none', reason: 'extensions.sandbox is off' });
-    // The other kind takes longer than the start of a process: only where somebody asks for it.
-    found ??= wish === 'require' ? detectSandbox(spawn, clock) : detectSandbox(spawn, clock, ['bubblewrap'], REMEDY);
-    return found;
+export function createConfinement(wish: SandboxWish, spawn: Spawn, clock: Clock): Confinement {
+  let looking: Promise<DetectedSandbox> | undefined;
+  let found: DetectedSandbox | undefined = wish === 'off' ? { kind: 'none', reason: 'extensions.sandbox is off' } : undefined;
+  return {
+    async find() {
+      if (found) return found;
+      looking ??= detectSandbox(spawn, clock).catch(({ message }: Error) => ({
+        kind: 'none',
+        reason: `no sandbox could be tried: ${message}`,
+      }));
+      found = await looking;
+      return found;
+    },
+    get found() {
+      return found;
+    },
+    get needs() {
+      return wish === 'auto' && found?.kind === 'none' ? [UNCONFINED_GRANT] : [];
+    },
   };
 }
 
@@ -66,10 +89,14 @@ export async function confine(
   granted: ReadonlySet<string>,
   deps: ConfineDeps,
 ): Promise<Confined> {
-  const { kind, reason } = await deps.sandbox();
+  const { kind, reason } = await deps.confinement.find();
   if (kind === 'none') {
     if (deps.wish === 'require') throw new Error(`extensions.sandbox is require, and ${reason}`);
-    return { command, isSandboxed: false, sandbox: reason };
+    if (deps.confinement.needs.some((grant) => !granted.has(grant)))
+      throw new Error(
+        `it would run unconfined, with your rights, and you have not allowed that: tenon ext trust ${deps.name} --unconfined (${reason})`,
+      );
+    return { command };
   }
   const home = await realpath(deps.home);
   const workspace = await realpath(deps.workspace).catch(() => deps.workspace);
@@ -84,7 +111,7 @@ export async function confine(
     places: [...(await programPlace(deps, home)), ...places],
     network: granted.has(NET_GRANT) && reach.net,
   });
-  return { command: words, isSandboxed: true, sandbox: kind };
+  return { command: words, kind };
 }
 
 /** Node may lie anywhere; what it is with, as far as that holds nobody's home. */
