@@ -3,10 +3,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { limits } from '@tenon/protocol/sep/wire';
 import { createOrphanGuard } from '../../packages/gateway/src/host/sep/process/orphan-guard.ts';
+import { findMarked, tasksOfTree } from '../../packages/gateway/src/host/sep/process/process-tree.ts';
+import { confine, createConfinement } from '../../packages/gateway/src/host/sep/process/sandbox.ts';
+import { makeTool } from '../../packages/gateway/src/agent/plugin-tools.ts';
+import { detectSandbox } from '../../packages/gateway/src/kernel/sandbox/sandbox.ts';
 import { processLimits, startProcess } from '../../packages/gateway/src/host/sep/process/process.ts';
 import { createStderrRing } from '../../packages/gateway/src/host/sep/process/stderr-ring.ts';
 import { type Clock, systemClock } from '../../packages/gateway/src/kernel/clock.ts';
@@ -16,7 +21,7 @@ import { dieOnce, doIn, swapRounds, writeStorm } from '../support/extension-stor
 import { openHostWorld } from '../support/plugins.ts';
 import { createRandom } from '../support/random.ts';
 import { verifies } from '../support/verifies.ts';
-import { until, withExtensions, writeExtension } from '../support/written-extension.ts';
+import { toolCall, until, withExtensions, writeExtension } from '../support/written-extension.ts';
 
 const BY = { by: 'test' };
 const TOOLS = '[capabilities]\ntools = true';
@@ -179,6 +184,87 @@ test('S46, S48: processes, files, the size of a file, memory, the processor and 
   const spin = start({ busyMs: 40 }, slow);
   ask(spin, { deed: 'spin' });
   assert.equal((await spin.ended).overused, 'it has used a whole processor for 40 ms');
+});
+
+const { kind: sandbox } = await detectSandbox(spawn, systemClock);
+
+test('S48: in the sandbox too, one that spins gives way and is ended, one that hogs memory is ended with the reason, and a storm leaves nothing', async (t) => {
+  verifies('S48', 'S46');
+  await using world = await openHostWorld();
+  const orphans = createOrphanGuard({ spawn, run: randomId() });
+  cleanUp(t, () => orphans.close());
+  const folder = writeExtension(world, 'probe', { fixture: 'probe.mjs' });
+  const confinement = createConfinement(sandbox === 'none' ? 'off' : 'require', spawn, systemClock);
+  const { command } = await confine([process.execPath, 'main.mjs'], folder, { net: false, read: [], write: [] }, new Set(), {
+    name: 'probe',
+    home: world.home,
+    workspace: world.workspace,
+    userHome: '/root',
+    node: process.execPath,
+    confinement,
+    wish: sandbox === 'none' ? 'off' : 'require',
+  });
+  let number = 0;
+  const start = (bounds: Partial<typeof processLimits>, how: object, clock: Clock = systemClock) => {
+    const running = startProcess({
+      command,
+      cwd: folder,
+      env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },
+      spawn,
+      clock,
+      stderr: createStderrRing({ clock: systemClock, log: () => {} }),
+      orphans,
+      number: ++number,
+      limits: { ...processLimits, ...bounds },
+    });
+    running.output.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tool/execute', params: { arguments: how } })}\n`);
+    return running;
+  };
+
+  const hog = await start({ memoryBytes: 300_000_000 }, { deed: 'memory', bytes: 4_294_967_296 }).ended;
+  const isByKernel = hog.signal === 'SIGABRT' || (hog.code !== null && hog.code !== 0);
+  assert.ok(/more than 300000000 bytes of memory/.test(hog.overused ?? '') || isByKernel, JSON.stringify(hog));
+
+  // By a clock that goes slower than the processor counts, so that a busy machine changes nothing.
+  const slow: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() / 20 };
+  const spin = start({ yieldMs: 20, busyMs: 150 }, { deed: 'spin' }, slow);
+  const seen = new Set<number | undefined>();
+  const watching = setInterval(() => {
+    for (const task of tasksOfTree(spin.pid!, 64)) seen.add(niceOf(task));
+  }, 20);
+  const ended = await spin.ended;
+  clearInterval(watching);
+  assert.ok(seen.has(19), 'it gave way');
+  assert.equal(ended.overused, 'it has used a whole processor for 150 ms');
+
+  const storm = await start({ processes: 32 }, { deed: 'storm', count: 500 }).ended;
+  assert.match(storm.overused!, /more than 32 processes/);
+  assert.deepEqual(await findMarked(`TENON_EXTENSION_RUN=${orphans.run}.${number}`), []);
+});
+
+function niceOf(task: number): number | undefined {
+  try {
+    return getPriority(task);
+  } catch {
+    return undefined;
+  }
+}
+
+test('S42: a call whose extension sends only garbage ends at its deadline with an error that names the extension', async () => {
+  verifies('S42');
+  const clock = fastClock();
+  await using world = await openHostWorld(clock);
+  writeExtension(world, 'probe', { fixture: 'probe.mjs', manifest: TOOLS });
+  const host = await world.open(withExtensions);
+  await host.enable('probe', BY);
+  const tool = makeTool(host.registry.findAny('tool', 'probe__do')!, host);
+  const place = { ...toolCall(), workspace: world.workspace } as unknown as Parameters<typeof tool.prepare>[1];
+  const prepared = await tool.prepare({ deed: 'line', text: '{"half":', quiet: true }, place);
+  const call = prepared.run({ signal: new AbortController().signal, onUpdate: () => {} } as unknown as Parameters<typeof prepared.run>[0]);
+  const failed = assert.rejects(Promise.resolve(call), /Plugin probe .*no answer/);
+  await until(() => host.logs('probe', 0, 50).lines.some(({ level, text }) => level === 'warn' && /a line is not taken/.test(text)));
+  clock.factor = 1_000;
+  await failed;
 });
 
 test('S50: files that are swapped while they are copied are never what runs', async () => {

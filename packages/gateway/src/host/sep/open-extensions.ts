@@ -17,6 +17,7 @@ import type { RegisterApi } from '@tenon/plugin-sdk';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
+import { createWindow } from '../../kernel/window.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
 import type { Store } from '../../store/store.ts';
 import type { ActiveTools } from '../active-tools.ts';
@@ -91,6 +92,7 @@ const COPIES_FOLDER = 'extension-copies';
 const ANNOUNCE_MS = 1_000;
 /** How long it may take to end what it has running elsewhere, when it is switched off. */
 const CLEAN_UP_MS = 5_000;
+const COMPLAINTS = 20;
 const BUS_EVENT = 'bus/event' satisfies SepEventName;
 
 export function openExtensions(deps: ExtensionDeps): Extensions {
@@ -228,6 +230,8 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
   /** Nobody waits for anything of it any more. */
   let stopped = Promise.withResolvers<void>();
   const ring = createLogRing({ clock });
+  /** Of what it says wrongly, enough is in its log for whoever mends it. */
+  const complaints = createWindow({ limit: COMPLAINTS, windowMs: 60_000, clock });
   const stderr = createStderrRing({
     clock,
     ring,
@@ -286,6 +290,9 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     noticed(_generation, fault, detail) {
       metrics.count('tenon_extension_faults_total', { plugin: name, kind: fault });
       log.debug({ plugin: name, fault, detail }, 'an extension said something that was not taken');
+      if (complaints.waitMs('') > 0) return;
+      complaints.hit('');
+      ring.add('gateway', 'warn', detail);
     },
     remember(memory) {
       const kept = deps.store.write('plugins.keepCrashes', { pluginId: name, ...(memory ? { memory } : {}), at: clock.now() });

@@ -35,6 +35,13 @@ export function readTree(pid: number, maxProcesses: number): TreeUse | undefined
   return { processes: found.length, memoryBytes, cpuMs, isStopped };
 }
 
+/** The threads of a process and of those that come from it: each has a priority of its own. */
+export function tasksOfTree(pid: number, maxProcesses: number): number[] {
+  const found = [pid];
+  for (let index = 0; index < found.length && found.length <= maxProcesses; index++) found.push(...childrenOf(found[index]!));
+  return found.flatMap((each) => readNames(`/proc/${each}/task`).map(Number));
+}
+
 function isHalted(state: string): boolean {
   return state === 'T' || state === 't';
 }

@@ -6,7 +6,7 @@ import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import { withoutInherited } from '../../../kernel/inherited-descriptors.ts';
 import type { StderrRing } from './stderr-ring.ts';
-import { findMarked, readTree, tasksOfUser, type TreeUse } from './process-tree.ts';
+import { findMarked, readTree, tasksOfTree, tasksOfUser, type TreeUse } from './process-tree.ts';
 import { type OrphanGuard, RUN_VARIABLE } from './orphan-guard.ts';
 
 export interface ProcessLimits {
@@ -15,7 +15,9 @@ export interface ProcessLimits {
   readonly openFiles: number;
   /** Of one file that it writes. */
   readonly fileBytes: number;
-  /** A whole processor without a break for so long. */
+  /** A whole processor without a break for so long: from then on it gives way to everybody else. */
+  readonly yieldMs: number;
+  /** And for so long: it is ended. */
   readonly busyMs: number;
 }
 
@@ -24,6 +26,7 @@ export const processLimits: ProcessLimits = {
   processes: 64,
   openFiles: 1_024,
   fileBytes: 1_073_741_824,
+  yieldMs: 10_000,
   busyMs: 600_000,
 };
 
@@ -77,6 +80,8 @@ const RESERVED_BYTES = 2_147_483_648;
 const SEARCH_LOOKS = 20;
 const SWEEPS = 20;
 const NICE = 5;
+/** The least that the system has. Many processes with a little less would still leave the gateway little. */
+const LEAST_NICE = 19;
 
 export function startProcess(options: StartOptions): ExtensionProcess {
   const { clock, orphans, limits = processLimits } = options;
@@ -187,6 +192,7 @@ function watchUse(pid: number, mark: string, clock: Clock, limits: ProcessLimits
   let isMany = false;
   let timer: Timer | undefined;
   let isOver = false;
+  let hasYielded = false;
   let busySince: { readonly at: number; readonly cpuMs: number } | undefined;
 
   function look(): void {
@@ -198,6 +204,10 @@ function watchUse(pid: number, mark: string, clock: Clock, limits: ProcessLimits
     const isBusy = busySince !== undefined && use.cpuMs - busySince.cpuMs >= 0.9 * (now - busySince.at);
     if (!busySince || !isBusy) busySince = { at: now, cpuMs: use.cpuMs };
     else if (now - busySince.at > limits.busyMs) return end(`it has used a whole processor for ${limits.busyMs} ms`);
+    if (isBusy && !hasYielded && busySince && now - busySince.at > limits.yieldMs) {
+      hasYielded = true;
+      for (const task of tasksOfTree(pid, limits.processes)) giveWay(task);
+    }
     isMany = use.processes > MANY;
     if (++looks % SEARCH_LOOKS === 0) void search();
   }
@@ -221,6 +231,15 @@ function watchUse(pid: number, mark: string, clock: Clock, limits: ProcessLimits
       timer?.cancel();
     },
   };
+}
+
+/** What it starts from now on gives way as well. */
+function giveWay(task: number): void {
+  try {
+    setPriority(task, LEAST_NICE);
+  } catch {
+    // It has ended.
+  }
 }
 
 /** Ends what has left the group. Who starts others faster than they are ended is chased a bounded number of times. */
