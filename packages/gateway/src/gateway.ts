@@ -11,6 +11,7 @@ import { openPlugins } from './host/open-plugins.ts';
 import type { PluginHost } from './host/plugin-host.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { writeFileDurably } from './kernel/durable-file.ts';
+import { fileId, isSame } from './kernel/file-id.ts';
 import { randomId } from './kernel/ids.ts';
 import { openLogBook } from './kernel/log.ts';
 import { createMetrics } from './kernel/metrics.ts';
@@ -64,7 +65,8 @@ export interface RunningGateway {
   readonly warnings: readonly string[];
   /** Drains within the budget, then closes; a second call does not wait any longer. */
   stop(reason: string): Promise<void>;
-  readonly stopped: Promise<void>;
+  /** Resolves when it has stopped: with a reason if it could not go on, with nothing if it was told to. */
+  readonly stopped: Promise<StartError | undefined>;
 }
 
 /** The gateway cannot start. The message is one line that says what to do. */
@@ -99,7 +101,7 @@ export async function startGateway({
 
   try {
     prepareHome(home);
-    closing(lockHome(home), (lock) => lock.release());
+    const lock = closing(lockHome(home), (held) => held.release());
     // Only where nobody has been: in a home that is in use, a missing head is one that somebody removed.
     if (!existsSync(join(home, HOME_KEY_FILE))) initialiseAuditHead(home);
     const secrets = openHomeSecrets(home);
@@ -133,13 +135,28 @@ export async function startGateway({
         events?.publish('health', snapshot, stateVersion());
       },
     });
+    /** Why this gateway cannot go on, and what ends it once it has started. */
+    let overBecause: string | undefined;
+    let giveUpNow: (() => void) | undefined;
+    function giveUp(reason: string): void {
+      overBecause = reason;
+      log.fatal(reason);
+      giveUpNow?.();
+    }
     let events: EventHub | undefined;
     let agents: AgentParts | undefined;
     let plugins: PluginHost | undefined;
     const early: StoredEvent[] = [];
     const store = closing(
       await openStore(
-        { home, engine: settings['store.engine'], url: settings['store.url'], maxBytes: settings['store.maxBytes'], now: startedAt },
+        {
+          home,
+          engine: settings['store.engine'],
+          url: settings['store.url'],
+          maxBytes: settings['store.maxBytes'],
+          now: startedAt,
+          lockId: lock.id,
+        },
         {
           events: (batch) => {
             streamKeeper.moved(batch.at(-1)?.seq ?? 0);
@@ -149,7 +166,10 @@ export async function startGateway({
             plugins?.committed(batch);
           },
           auditHead: (head) => auditKeeper.moved(head),
-          health: (state) => health.set('store', state.ok ? undefined : state.reason),
+          health: (state) => {
+            health.set('store', state.ok ? undefined : state.reason);
+            if (!state.ok && state.isOver) giveUp(state.reason);
+          },
         },
       ),
       (opened) => opened.close(),
@@ -336,15 +356,23 @@ export async function startGateway({
     registerGauges(metrics, { store, clock, health, connections, events: hub, startedAt });
 
     const runningFile = join(home, RUNNING_FILE);
-    const stopped = Promise.withResolvers<void>();
+    const stopped = Promise.withResolvers<StartError | undefined>();
     let stopping: Promise<void> | undefined;
     let hurry: (() => void) | undefined;
 
     function stop(reason: string): Promise<void> {
       hurry?.();
-      stopping ??= drainAndClose(reason).then(stopped.resolve, stopped.reject);
+      stopping ??= drainAndClose(reason).then(
+        () => stopped.resolve(overBecause === undefined ? undefined : new StartError(overBecause, 3)),
+        stopped.reject,
+      );
       return stopping;
     }
+    // Nothing that is under way can be written, and the gateway that took over goes on with it: there is nothing to drain.
+    giveUpNow = () => {
+      void stop('another gateway has taken over');
+      hurry?.();
+    };
 
     /** Ends within the budget and a second, whatever hangs: what is not closed then, the end of the process closes. */
     async function drainAndClose(reason: string): Promise<void> {
@@ -369,7 +397,7 @@ export async function startGateway({
       budget.cancel();
       connections.closeAll(1012, 'service restart');
       log.info('stopping: closing');
-      rmSync(runningFile, { force: true });
+      if (isSame(fileId(runningFile), runningId)) rmSync(runningFile, { force: true });
       const overdue = Promise.withResolvers<'overdue'>();
       const last = clock.after(CLOSE_WITHIN_MS, () => overdue.resolve('overdue'));
       for (const close of closers) {
@@ -396,11 +424,13 @@ export async function startGateway({
       givenSecrets: [...givenSecrets, ...(token === undefined ? [] : ['token'])],
     };
     writeFileDurably(runningFile, `${JSON.stringify(note)}\n`);
+    const runningId = fileId(runningFile);
     for (const warning of warnings) log.warn(warning);
     log.info({ url: running.url, version, store: store.location }, 'ready');
     store
       .write('audit.append', { actor: 'gateway', action: 'gateway.start', target: 'gateway', details: { version }, at: startedAt })
       .catch((error: unknown) => log.error({ error }, 'cannot write an audit record'));
+    if (overBecause !== undefined) giveUpNow();
     return {
       url: running.url,
       port: running.port,

@@ -29,6 +29,7 @@ export async function runGateway({ config, json, token }: RunOptions): Promise<n
   // A gateway that is killed never gets to write its compile cache at exit.
   setImmediate(flushCompileCache);
   giveBackSoon();
-  await gateway.stopped;
+  const fault = await gateway.stopped;
+  if (fault) throw fault;
   return 0;
 }

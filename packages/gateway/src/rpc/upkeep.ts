@@ -11,6 +11,8 @@ import type { HealthBoard } from './health.ts';
 
 const SWEEP_EVERY_MS = 10_000;
 const DISK_CHECK_EVERY_MS = 2_000;
+/** With the second that a check may take: a store that is away shows within two. */
+const STORE_CHECK_EVERY_MS = 500;
 const EXPIRY_CHECK_EVERY_MS = 500;
 /** With less than this the next write may fail half way through. */
 const MIN_FREE_BYTES = 1_048_576;
@@ -44,7 +46,9 @@ export function startUpkeep({ home, store, clock, log, health, connections, even
     clock.every(EXPIRY_CHECK_EVERY_MS, () => connections.expire(clock.now())),
     clock.every(SWEEP_EVERY_MS, () => void sweep()),
     clock.every(DISK_CHECK_EVERY_MS, () => void checkDisk()),
+    clock.every(STORE_CHECK_EVERY_MS, () => void checkStore()),
   ];
+  let checking = false;
 
   /** Contract: must not throw. A failure shows in the health of the store. */
   async function sweep(): Promise<void> {
@@ -65,6 +69,14 @@ export function startUpkeep({ home, store, clock, log, health, connections, even
       health.set('disk', `cannot be asked: ${(error as { code?: string }).code ?? 'unknown'}`);
     }
     if (!health.ok) await store.write('probe', { at: clock.now() }).catch(() => {});
+  }
+
+  /** Whether the store is in its place and answers, without waiting for somebody to write. */
+  async function checkStore(): Promise<void> {
+    if (checking) return;
+    checking = true;
+    health.set('database', await store.check());
+    checking = false;
   }
 
   return {

@@ -1,11 +1,14 @@
 // One gateway per home. The lock is the operating system's, held through SQLite for as long as the process lives, so a
 // killed gateway leaves nothing stale behind. The pid beside it is only for the message.
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileId, isSame } from '../kernel/file-id.ts';
 import { StoreOpenError } from './failure.ts';
 
 export interface HomeLock {
+  /** Which file is locked: another one of the same name has another id. Empty where the system does not tell. */
+  readonly id: string;
   release(): void;
 }
 
@@ -23,11 +26,16 @@ export function lockHome(home: string): HomeLock {
     }
     throw new StoreOpenError('storage', `Cannot lock ${file}: ${(error as Error).message}`, error);
   }
-  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+  const locked = fileId(file);
+  // Moved over the last one, so that it is another file: what is removed later is our own.
+  writeFileSync(`${pidFile}.new`, `${process.pid}\n`, { mode: 0o600 });
+  renameSync(`${pidFile}.new`, pidFile);
+  const pid = fileId(pidFile);
   return {
+    id: locked ? `${locked.dev}:${locked.ino}` : '',
     release() {
-      // While it is still locked, so that it is not the pid of the next gateway.
-      rmSync(pidFile, { force: true });
+      // While it is still locked, so that it is not the pid of the next gateway; nor is it where somebody removed the lock.
+      if (isSame(fileId(pidFile), pid)) rmSync(pidFile, { force: true });
       database.close();
     },
   };

@@ -72,6 +72,7 @@ export function openMemoryStore(database: DatabaseSync, listener: StoreListener)
         throw toGatewayError(toFailure(error));
       }
     },
+    check: async () => undefined,
     async inspect() {
       const fault = integrityFault(database);
       return { integrity: fault ? { ok: false, reason: fault } : { ok: true }, bytes: 0 };

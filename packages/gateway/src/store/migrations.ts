@@ -244,6 +244,14 @@ const migrations: readonly Migration[] = [
       `alter table plugin_settings add column crashes text`,
     ],
   },
+  {
+    name: 'the gateway that writes',
+    statements: [
+      // Not in a backup: a store that is restored has no writer yet.
+      `create table writer (
+         id integer primary key check (id = 1), boot_id text not null, pid bigint not null, lock_id text not null, at bigint not null)`,
+    ],
+  },
 ];
 
 export const schemaVersion = migrations.length;

@@ -14,6 +14,8 @@ export interface StoreSettings {
   readonly now: number;
   /** Commits that are lost were given up. */
   readonly lossAccepted?: true;
+  /** Of the lock on the home that whoever opens it holds. */
+  readonly lockId?: string;
 }
 
 export const STORE_FILE = 'tenon.db';
@@ -22,8 +24,8 @@ export async function openStore(settings: StoreSettings, listener: StoreListener
   const found = settings.lossAccepted || settings.home === '' ? undefined : readStreamHead(settings.home);
   const kept = found === 'unreadable' ? undefined : found;
   if (settings.engine === 'sqlite') {
-    const { home, maxBytes, now } = settings;
-    return openSqliteStore({ file: join(home, STORE_FILE), maxBytes, now, ...(kept ? { kept } : {}) }, listener);
+    const { home, maxBytes, now, lockId = '' } = settings;
+    return openSqliteStore({ file: join(home, STORE_FILE), maxBytes, now, lockId, ...(kept ? { kept } : {}) }, listener);
   }
   dropWriterThread();
   const { openPostgresStore } = await import('./postgres.ts');

@@ -9,6 +9,9 @@ const CONNECT_MS = 5_000;
 /** A lock that only gateways take, so that two never write one store. */
 export const GATEWAY_LOCK = 0x544e4f4e;
 
+/** Shared by the transactions of the gateway that writes; whoever takes its place waits for them to end. */
+export const WRITER_LOCK = GATEWAY_LOCK + 1;
+
 /** Positions, times and counts are whole numbers that a double holds exactly: they come as numbers, not as text. */
 export async function loadPg() {
   const { default: pg } = await import('pg');

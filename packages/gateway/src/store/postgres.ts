@@ -13,7 +13,8 @@ import { toGatewayError } from './gateway-error.ts';
 import { migrationsAfter, schemaVersion } from './migrations.ts';
 import { laneOf, operationOf, type ReadName, reads, type WriteName } from './operations.ts';
 import { createInOrder } from './in-order.ts';
-import { createSockets, GATEWAY_LOCK, loadPg, type Sockets, unreachable, withOwnClient } from './postgres-connect.ts';
+import { createSockets, GATEWAY_LOCK, loadPg, type Sockets, unreachable, withOwnClient, WRITER_LOCK } from './postgres-connect.ts';
+import { createProbe } from './postgres-probe.ts';
 import {
   type AuditHead,
   type Dialect,
@@ -27,6 +28,7 @@ import {
 } from './sql.ts';
 import type { Store, StoreListener } from './store.ts';
 import { beginStream, readStream, streamState, type StoredEvent, type StreamState } from './stream.ts';
+import { claimWriter, expectWriter, Fenced } from './writer.ts';
 
 export { loadPg } from './postgres-connect.ts';
 
@@ -37,6 +39,7 @@ const MAX_CONNECTIONS = MAX_WRITERS + 4;
 /** Writes that may wait for their turn. */
 const MAX_WAITING = 20_000;
 const MAX_RETRIES = 5;
+const IDLE_IN_TRANSACTION_MS = 60_000;
 
 export interface Timeouts {
   readonly connectMs: number;
@@ -84,11 +87,13 @@ export async function openPostgresStore(options: PostgresOptions, listener: Stor
   const pool = await openPool(options.url, timeouts, sockets, listener);
   const stats = { commits: 0, operations: 0, refused: 0, failed: 0 };
   const run = <Result>(operation: Operation<Result>) => withClient(pool, (client) => drive(client, operation, noEffects()));
+  const bootId = randomId();
   let guard: Guard | undefined;
   let stream: StreamState;
   try {
     guard = await holdGatewayLock(pool, listener);
     await migrate(options);
+    await claim(pool, bootId, options.now);
     stream = await run(streamState({}));
   } catch (error) {
     guard?.release();
@@ -108,17 +113,29 @@ export async function openPostgresStore(options: PostgresOptions, listener: Stor
   /** When PostgreSQL was last found not to answer. */
   let silentAt = 0;
   let closed: Promise<void> | undefined;
+  /** Another gateway took the place of this one. */
+  let fenced: Fenced | undefined;
+  const probe = createProbe(options.url, (client) => drive(client, expectWriter(bootId), noEffects()).catch(noticeFence));
+
+  function noticeFence(error: unknown): never {
+    if (error instanceof Fenced && !fenced) {
+      fenced = error;
+      listener.health({ ok: false, reason: error.message, isOver: true });
+    }
+    throw error;
+  }
 
   async function write(name: WriteName, args: unknown, slot: AnswerSlot | undefined, acceptedAt: number): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
       const effects = noEffects();
       try {
+        if (fenced) throw fenced;
         if (!isHeld()) refuse('STORAGE', 'The database is not available: another gateway may have taken it over');
         const operation = operationOf({ name, args, slot }, 'postgres');
         const { value, events } = await places.use((place) => {
           // Otherwise those that wait behind it would find out one after another, each after a timeout of its own.
           if (acceptedAt < silentAt) refuse('STORAGE', 'The database does not answer');
-          return transact({ pool, place, outcomeMs: timeouts.outcomeMs }, operation, effects);
+          return transact({ pool, place, bootId, outcomeMs: timeouts.outcomeMs }, operation, effects).catch(noticeFence);
         });
         stats.commits++;
         stats.operations++;
@@ -134,7 +151,7 @@ export async function openPostgresStore(options: PostgresOptions, listener: Stor
         const failure = toFailure(error);
         if (failure.kind === 'refused') stats.refused++;
         else stats.failed++;
-        if (failure.kind === 'storage') {
+        if (failure.kind === 'storage' && !fenced) {
           listener.health({ ok: false, reason: failure.message });
           inOrder.check();
         }
@@ -156,6 +173,7 @@ export async function openPostgresStore(options: PostgresOptions, listener: Stor
       await within(timeouts.closeMs, Promise.allSettled(accepted));
     }
     inOrder.close();
+    probe.close();
     release();
     await sayGoodbye();
   }
@@ -190,6 +208,7 @@ export async function openPostgresStore(options: PostgresOptions, listener: Stor
         throw toGatewayError(toFailure(error));
       }
     },
+    check: async () => fenced?.message ?? (closed ? undefined : await probe.ask()),
     async inspect() {
       const { rows } = await pool.query<{ bytes: number }>('select pg_database_size(current_database()) as bytes');
       return { integrity: { ok: true }, bytes: rows[0]?.bytes ?? 0 };
@@ -210,6 +229,8 @@ async function openPool(url: string, timeouts: Timeouts, sockets: Sockets, liste
     idleTimeoutMillis: 60_000,
     statement_timeout: timeouts.statementMs,
     query_timeout: timeouts.answerMs,
+    // A gateway that hangs in a transaction must not keep the next one from taking over for ever.
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     keepAlive: true,
     stream: () => sockets.open(),
     application_name: 'tenon',
@@ -224,7 +245,7 @@ async function openPool(url: string, timeouts: Timeouts, sockets: Sockets, liste
 
 /** One transaction. Without `events` they are stored, but their positions were lost with the connection. */
 async function transact<Result>(
-  { pool, place, outcomeMs }: { pool: Pool; place: number; outcomeMs: number },
+  { pool, place, bootId, outcomeMs }: { pool: Pool; place: number; bootId: string; outcomeMs: number },
   operation: Operation<Result>,
   effects: Effects,
 ): Promise<{ value: Result; events?: StoredEvent[] }> {
@@ -233,7 +254,9 @@ async function transact<Result>(
     let transaction: string;
     let value: Result;
     try {
-      transaction = await begin(client, place, mark);
+      const begun = await begin(client, place, mark);
+      transaction = begun.transaction;
+      if (begun.bootId !== bootId) await drive(client, expectWriter(bootId), noEffects());
       value = await drive(client, operation, effects);
     } catch (error) {
       // On a connection that is lost the rollback would wait too; PostgreSQL rolls back when it is closed.
@@ -258,14 +281,36 @@ async function transact<Result>(
   return outcome;
 }
 
-/** Leaves a mark at this place and says which transaction this is, so that its end can be looked up. */
-async function begin(client: PoolClient, place: number, mark: string): Promise<string> {
+/**
+ * Leaves a mark at this place and says which transaction this is, so that its end can be looked up, and who may write. The
+ * lock comes first: whoever takes the place of this gateway waits for this transaction, or is seen by it.
+ */
+async function begin(client: PoolClient, place: number, mark: string): Promise<{ transaction: string; bootId: string | null }> {
   const answers = await client.query(`begin;
+    select pg_advisory_xact_lock_shared(${WRITER_LOCK});
     insert into commit_marks (place, mark) values (${place}, '${mark}') on conflict (place) do update set mark = excluded.mark;
-    select pg_current_xact_id()::text as transaction`);
-  const [, , named] = answers as unknown as [unknown, unknown, { rows: [{ transaction: string }] }];
-  return named.rows[0].transaction;
+    select pg_current_xact_id()::text as transaction, (select boot_id from writer where id = 1) as "bootId"`);
+  const [, , , named] = answers as unknown as [unknown, unknown, unknown, { rows: [{ transaction: string; bootId: string | null }] }];
+  return named.rows[0];
 }
+
+/** From here on no other gateway commits: those that were at it have ended, and the next ones find this row. */
+async function claim(pool: Pool, bootId: string, at: number): Promise<void> {
+  await withClient(pool, async (client, discard) => {
+    try {
+      await client.query(`begin; select pg_advisory_xact_lock(${WRITER_LOCK})`);
+      await drive(client, claimWriter({ bootId, pid: process.pid, lockId: '', at }), noEffects());
+      await client.query('commit');
+    } catch (error) {
+      discard(error as Error);
+      if ((error as { code?: string }).code !== CANCELLED) throw error;
+      throw new StoreOpenError('locked', 'Another gateway is still writing to this PostgreSQL database; stop it first', error);
+    }
+  });
+}
+
+/** By `statement_timeout`: somebody kept the lock for too long. */
+const CANCELLED = '57014';
 
 /**
  * Numbers the events, writes them and commits, in one message: the row that everybody takes positions from is locked
@@ -486,7 +531,7 @@ function isOfTheFuture(error: unknown): boolean {
 function isConnectionLoss(error: unknown): boolean {
   const { code, message = '' } = error as { code?: string; message?: string };
   if (code === undefined) return /connection|terminat|timeout|ended|calling end|not queryable/i.test(message);
-  return /^(08|57P|53300)/.test(code) || /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH|ENOENT)/.test(code);
+  return /^(08|57P|53300|25P03)/.test(code) || /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH|ENOENT)/.test(code);
 }
 
 /** PostgreSQL took the bytes, but did not answer in time. */

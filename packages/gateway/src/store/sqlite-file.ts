@@ -13,6 +13,7 @@ import { StoreOpenError } from './failure.ts';
 import { beginStream, streamState, type StreamState } from './stream.ts';
 import { lackOf, type StreamHead } from './stream-head.ts';
 import { scanWal } from './wal-scan.ts';
+import { claimWriter, currentWriter, type Writer } from './writer.ts';
 
 /** "TNON", so that `file` and we can tell our stores from other databases. */
 export const APPLICATION_ID = 0x544e4f4e;
@@ -39,6 +40,8 @@ export interface OpenOptions {
   readonly kept?: StreamHead;
   /** Commits that are lost were given up: it is opened with the rest. */
   readonly lossAccepted?: true;
+  /** Who is going to write it; not for copies, which nobody else knows. */
+  readonly writer?: Writer;
 }
 
 export function openDatabase(options: OpenOptions): { database: DatabaseSync; stream: StreamState } {
@@ -47,14 +50,18 @@ export function openDatabase(options: OpenOptions): { database: DatabaseSync; st
     if (!existsSync(file)) createStore(options);
     checkHeader(file);
     if (!options.lossAccepted) checkWal(file);
-    checkWithoutTouching(file, options.kept);
+    const { version, writer } = checkWithoutTouching(file, options.kept);
+    // Where the last writer held the lock that is held now, it is gone. Otherwise it may still be there.
+    if (writer && options.writer?.lockId && writer.lockId !== options.writer.lockId) refuseWhileOpen(file, writer);
+    if (version < schemaVersion) upgrade(options);
   } catch (error) {
     throw toOpenError(error, file);
   }
   const database = new DatabaseSync(file, { timeout: 5000 });
   try {
     configure(database, options.maxBytes);
-    migrate(database, options);
+    // Before anything is read that is relied on later: from here on nobody else writes.
+    if (options.writer) claim(database, options.writer);
     const stream = createSqliteRunner(database).run(streamState({}), { emitted: [], auditHead: undefined });
     return { database, stream };
   } catch (error) {
@@ -166,7 +173,7 @@ export function checkStream(database: DatabaseSync, file: string, kept: StreamHe
 }
 
 /** What is refused stays as it is, byte for byte: a connection that could write would take in the write-ahead log when it closes. */
-function checkWithoutTouching(file: string, kept: StreamHead | undefined): void {
+function checkWithoutTouching(file: string, kept: StreamHead | undefined): { version: number; writer: Writer | undefined } {
   // Without a log there is nothing to read beside the file, and nothing needs to be made beside it.
   const place = pathToFileURL(file);
   if (!existsSync(`${file}-wal`)) place.searchParams.set('immutable', '1');
@@ -176,6 +183,34 @@ function checkWithoutTouching(file: string, kept: StreamHead | undefined): void 
     const fault = statSync(file).size <= CHECKED_AT_START_BYTES ? integrityFault(database) : undefined;
     if (fault) throw damaged(file, fault);
     checkStream(database, file, kept);
+    const version = versionOf(database);
+    const hasWriter = database.prepare(`select 1 from sqlite_schema where type = 'table' and name = 'writer'`).get() !== undefined;
+    const writer = hasWriter ? createSqliteRunner(database).run(currentWriter({}), { emitted: [], auditHead: undefined }) : undefined;
+    return { version, writer };
+  } finally {
+    database.close();
+  }
+}
+
+/** It need not outlast a power failure, which ends every writer: the sync is left to the first commit. */
+function claim(database: DatabaseSync, writer: Writer): void {
+  database.exec('pragma synchronous = normal');
+  createSqliteRunner(database).run(claimWriter(writer), { emitted: [], auditHead: undefined });
+  database.exec('pragma synchronous = full');
+}
+
+/** The lock file of the last writer is not the one that is held now: if anybody has the store open, it is not ours to write. */
+function refuseWhileOpen(file: string, { pid }: Writer): void {
+  const database = new DatabaseSync(file, { timeout: 1000 });
+  try {
+    database.exec('pragma locking_mode = exclusive; begin exclusive; rollback');
+  } catch (error) {
+    if (((error as { errcode?: number }).errcode ?? 0) % 256 !== 5) throw error;
+    throw new StoreOpenError(
+      'locked',
+      `${file} is in use: its lock file was removed, but the gateway that wrote it last (pid ${pid}) or another program still has it open; stop that first`,
+      error,
+    );
   } finally {
     database.close();
   }
@@ -196,6 +231,17 @@ function configure(database: DatabaseSync, maxBytes: number): void {
 export function limitSize(database: DatabaseSync, maxBytes: number): void {
   const { page_size } = database.prepare('pragma page_size').get() as { page_size: number };
   database.exec(`pragma max_page_count = ${Math.max(1, Math.floor(maxBytes / page_size))}`);
+}
+
+/** On a connection of its own: the copy opens the file beside SQLite, and closing it there ends the locks that SQLite holds. */
+function upgrade(options: OpenOptions): void {
+  const database = new DatabaseSync(options.file, { timeout: 5000 });
+  try {
+    configure(database, options.maxBytes);
+    migrate(database, options);
+  } finally {
+    database.close();
+  }
 }
 
 function migrate(database: DatabaseSync, options: OpenOptions): void {

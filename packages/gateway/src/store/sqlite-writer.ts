@@ -6,10 +6,14 @@ import { giveBackSoon } from '../kernel/give-back.ts';
 import type { WriteRequest } from './operations.ts';
 import { type CommitDone, createCommitter } from './sqlite-commit.ts';
 import { integrityFault, type OpenOptions, openDatabase, openReader } from './sqlite-file.ts';
+import { watchPlaces } from './sqlite-place.ts';
 import type { StreamState } from './stream.ts';
+import type { Writer } from './writer.ts';
+
+export type WriterOptions = OpenOptions & { readonly writer: Writer };
 
 export type ToWriter =
-  | { readonly kind: 'open'; readonly options: OpenOptions }
+  | { readonly kind: 'open'; readonly options: WriterOptions }
   | { readonly kind: 'check'; readonly file: string }
   | { readonly kind: 'batch'; readonly requests: readonly WriteRequest[] }
   | { readonly kind: 'close' };
@@ -41,7 +45,7 @@ function checkFile(file: string): string | undefined {
   }
 }
 
-function serve(options: OpenOptions): void {
+function serve(options: WriterOptions): void {
   let opened: ReturnType<typeof openDatabase>;
   try {
     opened = openDatabase(options);
@@ -52,7 +56,8 @@ function serve(options: OpenOptions): void {
     return;
   }
   const { database, stream } = opened;
-  const commit = createCommitter(database, stream.head, options.maxBytes);
+  const misplaced = watchPlaces(options.file);
+  const commit = createCommitter(database, stream.head, options.maxBytes, { bootId: options.writer.bootId, misplaced });
   port?.on('message', (message: ToWriter) => {
     if (message.kind === 'batch') {
       const done = commit(message.requests);
@@ -61,17 +66,18 @@ function serve(options: OpenOptions): void {
       return;
     }
     if (message.kind !== 'close') return;
-    closeDatabase(database);
+    closeDatabase(database, misplaced() === undefined);
     reply({ kind: 'closed' });
     port?.close();
   });
   reply({ kind: 'ready', stream });
 }
 
-function closeDatabase(database: ReturnType<typeof openDatabase>['database']): void {
+function closeDatabase(database: ReturnType<typeof openDatabase>['database'], isInPlace: boolean): void {
   try {
-    // Leaves no WAL behind after a clean stop. Failing that, the WAL is read at the next start.
-    database.exec('pragma wal_checkpoint(truncate)');
+    // Leaves no WAL behind after a clean stop. Failing that, the WAL is read at the next start. Files that were moved stay as
+    // they are: somebody else may have opened them there.
+    if (isInPlace) database.exec('pragma wal_checkpoint(truncate)');
   } catch {}
   database.close();
 }

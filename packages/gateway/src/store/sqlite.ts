@@ -9,7 +9,9 @@ import type { AnswerSlot } from './answers.ts';
 import { reads, type ReadName, type WriteRequest } from './operations.ts';
 import { schemaVersion } from './migrations.ts';
 import type { Dialect, Operation } from './sql.ts';
+import { randomId } from '../kernel/ids.ts';
 import { type OpenOptions, openReader } from './sqlite-file.ts';
+import { watchPlaces } from './sqlite-place.ts';
 import { createSqliteRunner, type RunEffects, storageReason, toFailure } from './sqlite-run.ts';
 import { takeWriterThread } from './sqlite-thread.ts';
 import type { WriteOutcome } from './sqlite-commit.ts';
@@ -17,6 +19,7 @@ import type { FromWriter, ToWriter } from './sqlite-writer.ts';
 import { StoreOpenError } from './failure.ts';
 import { toGatewayError } from './gateway-error.ts';
 import type { Store, StoreListener } from './store.ts';
+import { expectWriter, Fenced } from './writer.ts';
 
 /** Operations of one transaction at most: bounds the wait behind it. */
 const MAX_BATCH = 512;
@@ -28,9 +31,15 @@ interface Waiting extends WriteRequest {
   readonly reject: (error: Error) => void;
 }
 
-export async function openSqliteStore(options: OpenOptions, listener: StoreListener): Promise<Store> {
+/** `lockId`: of the lock that is held, see lock.ts. */
+export async function openSqliteStore(
+  { lockId = '', ...options }: Omit<OpenOptions, 'writer'> & { readonly lockId?: string },
+  listener: StoreListener,
+): Promise<Store> {
   const worker = takeWriterThread();
-  worker.postMessage({ kind: 'open', options } satisfies ToWriter);
+  const bootId = randomId();
+  const writer = { bootId, pid: process.pid, lockId, at: options.now };
+  worker.postMessage({ kind: 'open', options: { ...options, writer } } satisfies ToWriter);
   const first = await new Promise<FromWriter>((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', reject);
@@ -42,6 +51,7 @@ export async function openSqliteStore(options: OpenOptions, listener: StoreListe
   }
   const database = await openBeside(worker, options.file);
   const reader = createSqliteRunner(database);
+  const misplaced = watchPlaces(options.file);
   const stats = { commits: 0, operations: 0, refused: 0, failed: 0 };
 
   let queue: Waiting[] = [];
@@ -49,6 +59,8 @@ export async function openSqliteStore(options: OpenOptions, listener: StoreListe
   let flushing = false;
   let closed: PromiseWithResolvers<void> | undefined;
   let broken: Error | undefined;
+  /** Why this gateway may not write any more. */
+  let fenced: string | undefined;
 
   function flush(): void {
     flushing = false;
@@ -68,11 +80,18 @@ export async function openSqliteStore(options: OpenOptions, listener: StoreListe
     stats.commits++;
     stats.operations += finished.length;
     if (done.auditHead) listener.auditHead(done.auditHead);
+    if (done.fenced !== undefined) fence(done.fenced);
     finished.forEach((waiting, index) => {
       settle(waiting, done.outcomes[index] as WriteOutcome);
     });
     if (done.events.length > 0) listener.events(done.events);
     if (closed && queue.length === 0 && underWay.length === 0) closeWriter();
+  }
+
+  function fence(reason: string): void {
+    if (fenced !== undefined) return;
+    fenced = reason;
+    listener.health({ ok: false, reason, isOver: true });
   }
 
   /** The reader first: the last connection to close removes the write-ahead log. */
@@ -90,7 +109,7 @@ export async function openSqliteStore(options: OpenOptions, listener: StoreListe
     }
     if (outcome.failure.kind === 'refused') stats.refused++;
     else stats.failed++;
-    if (outcome.failure.kind === 'storage') listener.health({ ok: false, reason: outcome.failure.message });
+    if (outcome.failure.kind === 'storage' && fenced === undefined) listener.health({ ok: false, reason: outcome.failure.message });
     waiting.reject(toGatewayError(outcome.failure));
   }
 
@@ -121,6 +140,7 @@ export async function openSqliteStore(options: OpenOptions, listener: StoreListe
     stats,
     write(name, args, slot?: AnswerSlot) {
       if (broken) return Promise.reject(new GatewayError('STORAGE', 'The store is not available', { cause: broken }));
+      if (fenced !== undefined) return Promise.reject(new GatewayError('STORAGE', fenced, { details: { code: 'FENCED' } }));
       if (closed) return Promise.reject(new GatewayError('UNAVAILABLE', 'The gateway is stopping'));
       if (queue.length >= MAX_QUEUE) return Promise.reject(new GatewayError('UNAVAILABLE', 'Too many writes wait', { retryAfterMs: 500 }));
       return new Promise((resolve, reject) => {
@@ -139,6 +159,18 @@ export async function openSqliteStore(options: OpenOptions, listener: StoreListe
       } catch (error) {
         throw toGatewayError(toFailure(error));
       }
+    },
+    async check() {
+      if (closed || broken) return undefined;
+      const wrong = fenced ?? misplaced();
+      if (wrong !== undefined) return wrong;
+      try {
+        reader.run(expectWriter(bootId), NO_EFFECTS);
+      } catch (error) {
+        if (error instanceof Fenced) fence(error.message);
+        return toFailure(error).message;
+      }
+      return undefined;
     },
     async inspect() {
       const fault = await checkInThread(options.file);

@@ -15,6 +15,8 @@ export interface Store {
   /** Where the event stream stood when the store was opened. */
   readonly stream: StreamState;
   readonly stats: StoreStats;
+  /** What keeps the store from being written that shows without a write; undefined when nothing does. Answers within a second. */
+  check(): Promise<string | undefined>;
   /** What the engine says of the soundness and size of its files, for `doctor`. */
   inspect(): Promise<StoreReport>;
   /** Waits for what was accepted, then closes. */
@@ -39,6 +41,9 @@ export interface StoreListener {
   /** After the commit, in the order of their positions, without gaps. */
   events(events: readonly StoredEvent[]): void;
   auditHead(head: AuditHead): void;
-  /** A write failed for a reason that lies with the disk or the database; or one succeeded again. */
-  health(state: { ok: true } | { ok: false; reason: string }): void;
+  /**
+   * A write failed for a reason that lies with the disk or the database; or one succeeded again. `isOver`: another gateway
+   * writes the store now, and this one never will again.
+   */
+  health(state: { ok: true } | { ok: false; reason: string; isOver?: true }): void;
 }
