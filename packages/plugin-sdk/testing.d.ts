@@ -517,12 +517,13 @@ type PluginDetails = {
   version: string;
   description?: string;
   origin: 'bundled' | 'path';
-  state: 'off' | 'starting' | 'loaded' | 'failed' | 'changed' | 'rejected';
+  state: 'off' | 'starting' | 'loaded' | 'failed' | 'ungranted' | 'changed' | 'rejected';
   reason?: string;
   enabled: boolean;
   generation?: number;
   loadedAt?: number;
   asked: Grant[];
+  missing?: Grant[];
   granted: Grant[];
   registrations: {
     kind: string;

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { pluginFindings } from '../../packages/gateway/src/rpc/doctor.ts';
 import { openHostWorld, put, SESSION } from '../support/plugins.ts';
 import { verifies } from '../support/verifies.ts';
 import { until, withExtensions, writeExtension } from '../support/written-extension.ts';
@@ -12,8 +13,8 @@ const BY = { by: 'test' };
 const EVENT = { sessionKey: SESSION, toolName: 'exec', toolCallId: 'c', params: {} };
 const WANTED = ['hooks.intercept:before_tool_call', 'hooks.observe:session_start'];
 
-test('hooks and events of a plain manifest are a question to the operator, asked once; until then they are not taken', async () => {
-  verifies('sep:manifest', 'sep:G2');
+test('an extension whose hooks nobody has granted does not run, says what it needs, and is not started again to find out', async () => {
+  verifies('sep:manifest', 'sep:G2', 'sep:gate:hooks');
   await using world = await openHostWorld();
   writeExtension(world, 'gate', {
     fixture: 'notes.mjs',
@@ -22,36 +23,60 @@ test('hooks and events of a plain manifest are a question to the operator, asked
       'answers.json': JSON.stringify({ hooks: { tool_call: { action: 'block', reason: 'not today' } } }),
     },
   });
+  const starts = () => world.logged.filter(({ message, state }) => message === 'an extension has changed' && state === 'ready').length;
   let host = await world.open(withExtensions);
   assert.deepEqual(host.get('gate')?.asked, []);
   const first = await host.enable('gate', BY);
-  assert.deepEqual([first.state, first.asked, first.granted], ['loaded', WANTED, []]);
-  assert.deepEqual(
-    first.registrations.map(({ key, accepted, code }) => [key, accepted, code]),
-    [
-      ['before_tool_call', false, 'NOT_GRANTED'],
-      ['session_start', false, 'NOT_GRANTED'],
-    ],
-  );
-  assert.match(first.registrations[0]!.message!, /tenon plugin grant gate hooks.intercept:before_tool_call/);
+  assert.deepEqual([first.state, first.asked, first.granted, first.missing], ['ungranted', WANTED, [], WANTED.slice(0, 1)]);
+  assert.match(first.reason!, /does not run.*: tenon ext grant gate hooks\.intercept:before_tool_call$/);
+  assert.deepEqual([first.process?.state, first.registrations], ['stopped', []]);
   assert.deepEqual((await host.changes('gate')).grants, { added: WANTED, removed: [] });
   assert.equal((await world.hooks.run('before_tool_call', EVENT)).kind, 'done', 'nobody has agreed that it blocks');
+  const findings = await pluginFindings(host);
+  assert.deepEqual(
+    findings.flatMap(({ message, remedy }) => (message.startsWith('Extension gate') ? [[message, remedy]] : [])),
+    [['Extension gate does not run: its hooks need what you have not granted', 'tenon ext grant gate hooks.intercept:before_tool_call']],
+  );
 
-  // What it asked for is known to the next gateway, before it runs there.
+  // What it asked for is known to the next gateway, and need not be found out again.
   host = await world.open(withExtensions);
-  await until(() => host.get('gate')?.state === 'loaded');
-  assert.deepEqual(host.get('gate')?.asked, WANTED);
-  const on = await host.enable('gate', BY);
-  assert.deepEqual(on.granted, WANTED);
-  assert.deepEqual((await host.changes('gate')).grants, { added: [], removed: [] });
-  const outcome = await world.hooks.run('before_tool_call', EVENT);
-  assert.equal(outcome.kind, 'refused');
+  await host.started;
+  assert.deepEqual([host.get('gate')?.state, host.get('gate')?.asked, starts()], ['ungranted', WANTED, 1]);
+  const on = await host.grant('gate', WANTED.slice(0, 1), BY);
+  assert.deepEqual([on.state, on.granted], ['loaded', WANTED.slice(0, 1)], 'events are not what it runs for');
+  assert.equal((await world.hooks.run('before_tool_call', EVENT)).kind, 'refused');
   host = await world.open(withExtensions);
   await until(() => host.get('gate')?.state === 'loaded');
   assert.equal((await world.hooks.run('before_tool_call', EVENT)).kind, 'refused', 'and is not asked again');
+  const without = await host.revoke('gate', WANTED.slice(0, 1), BY);
+  assert.deepEqual([without.state, without.process?.state], ['ungranted', 'stopped'], 'without its hook it does not go on');
+  assert.deepEqual((await host.enable('gate', BY)).granted, WANTED);
 });
 
-test('what a manifest does say binds: a hook or an event beside those that it names is not declared', async () => {
+test('hooks that a plain manifest names among its events are asked for as hooks, before anything runs', async () => {
+  verifies('sep:gate:hooks');
+  await using world = await openHostWorld();
+  writeExtension(world, 'gate', {
+    fixture: 'notes.mjs',
+    manifest: '[capabilities]\nevents = ["tool_call", "session_start", "message_end"]',
+    files: {
+      'registrations.json': JSON.stringify({ hooks: ['tool_call'], subscriptions: ['session_start'] }),
+      'answers.json': JSON.stringify({ hooks: { tool_call: { action: 'block', reason: 'not today' } } }),
+    },
+  });
+  const host = await world.open(withExtensions);
+  const asked = host.get('gate')?.asked ?? [];
+  assert.ok(
+    WANTED.every((grant) => asked.includes(grant)),
+    asked.join(),
+  );
+  assert.ok(!asked.includes('hooks.intercept:before_message_write'), 'what is a hook and an event is meant as the event');
+  assert.equal((await host.enable('gate', BY)).state, 'loaded');
+  assert.equal((await world.hooks.run('before_tool_call', EVENT)).kind, 'refused');
+});
+
+test('what a manifest does say binds: with a hook beside those that it names, an extension does not run', async () => {
+  verifies('sep:gate:hooks');
   await using world = await openHostWorld();
   writeExtension(world, 'gate', {
     fixture: 'notes.mjs',
@@ -59,12 +84,10 @@ test('what a manifest does say binds: a hook or an event beside those that it na
     files: { 'registrations.json': JSON.stringify({ hooks: ['tool_call'], subscriptions: ['session_start'] }) },
   });
   const host = await world.open(withExtensions);
-  const { asked, registrations } = await host.enable('gate', BY);
+  const { asked, state, reason } = await host.enable('gate', BY);
   assert.ok(!asked.some((grant) => WANTED.includes(grant)));
-  assert.deepEqual(
-    registrations.map(({ key, code }) => [key, code]),
-    [['before_tool_call', 'NOT_DECLARED']],
-  );
+  assert.equal(state, 'failed');
+  assert.match(reason!, /does not ask for \(hooks\.intercept:before_tool_call\); name them in capabilities\.hooks/);
 });
 
 test('a program that the manifest pins is started only if it is that one', async () => {

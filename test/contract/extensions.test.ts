@@ -119,7 +119,7 @@ test('G10, G26: an extension is found switched off; once it is on, its tools, co
   await until(() => noted(world).some(({ hook }) => hook === 'tool_call'));
   assert.deepEqual(noted(world).find(({ hook }) => hook === 'tool_call')?.input, {
     session_key: SESSION,
-    tool: 'exec',
+    tool: 'bash',
     arguments: { a: 1 },
     call_id: 'c',
   });

@@ -78,7 +78,7 @@ test('S37: values belong to the extension at the end of the pipe, whatever it ca
   assert.deepEqual(await ask('one', { id: 9, method: 'kv/get', params: { key: 'secret' } }), [{ value: 1 }]);
 });
 
-test('G11: only extensions that declare a hook are asked; of a call they change the arguments of their own tools only', async () => {
+test("G11: only extensions that declare a hook are asked; of a call they change the arguments of their own tools and of the agent's", async () => {
   verifies('sep:G11', 'sep:modify-guard');
   await using world = await openHostWorld(clock);
   const patch = { action: 'modify', patch: { arguments: { changed: true } } };
@@ -93,7 +93,7 @@ test('G11: only extensions that declare a hook are asked; of a call they change 
     return JSON.stringify(outcome);
   };
   assert.match(await ask('gate__write'), /"changed":true/);
-  assert.doesNotMatch(await ask('exec'), /"changed":true/);
+  assert.match(await ask('exec'), /"changed":true/, 'what fits no tool is refused where the call is judged again');
   assert.doesNotMatch(await ask('plain__write'), /"changed":true/);
   const asked = () => world.logged.filter(({ stderr }) => /^{"hook":"tool_call"/.test(String(stderr))).map(({ plugin }) => plugin);
   await until(() => asked().length === 3);

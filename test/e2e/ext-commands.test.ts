@@ -6,7 +6,9 @@ import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import type { PluginInfo } from '@tenon/protocol';
 import { runCli } from '../../packages/gateway/src/cli/program.ts';
-import { cleanEnv, startGatewayProcess, type GatewayProcess } from '../support/gateway.ts';
+import { removeFolder } from '../support/clean-up.ts';
+import { putExtension } from '../support/extension-home.ts';
+import { cleanEnv, startGatewayProcess, temporaryHome, type GatewayProcess } from '../support/gateway.ts';
 import { put } from '../support/plugins.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -165,6 +167,38 @@ test('a reload is a new process, over HTTP and by its command; one that is no go
   const { problems } = (await ask('/api/ext')).json.extensions[0]!;
   assert.notDeepEqual(problems, []);
   assert.equal((await tenon('ext', 'reload', 'notes')).code, 1);
+});
+
+test('a gate whose hook is not granted does not run, and every way to look says so with the command that grants it', async () => {
+  verifies('sep:gate:hooks');
+  const gate = (name: string, home: string) =>
+    putExtension(home, name, {
+      fixture: 'notes.mjs',
+      capabilities: 'tools = true\nactive_tools = false',
+      files: { 'registrations.json': { ...REGISTERED, commands: [], hooks: ['tool_call'] } },
+    });
+  gate('gate', gateway.home);
+  const grant = 'tenon ext grant gate hooks.intercept:before_tool_call';
+  const limited = await tenon('ext', 'trust', 'gate', '--grant', 'tools.register', '--yes');
+  assert.equal(limited.code, 6, 'it was told to grant no more than that');
+  assert.ok(limited.out.startsWith('ungranted gate: it does not run') && limited.out.includes(grant), limited.out);
+  assert.match((await tenon('ext', 'ls')).out, /^gate +1\.0\.0 +ungranted +1 of 2 /m);
+  assert.ok((await tenon('ext', 'inspect', 'gate')).out.includes(grant));
+  assert.ok((await tenon('doctor')).out.includes(grant));
+  const shown = (await ask('/api/ext')).json.extensions.find(({ id }) => id === 'gate');
+  assert.deepEqual([shown?.state, shown?.process?.state, shown?.registrations], ['ungranted', 'stopped', []]);
+  assert.ok(shown?.problems.join().includes(grant));
+  assert.equal((await tenon(...grant.split(' ').slice(1))).code, 0);
+  assert.match((await tenon('ext', 'ls')).out, /^gate +1\.0\.0 +ready +2 of 2 /m);
+
+  // From elsewhere, and with a yes to everything.
+  const elsewhere = temporaryHome();
+  const source = gate('second', elsewhere);
+  const installed = await tenon('ext', 'install', source, '--yes');
+  assert.deepEqual([installed.code, /installed, loaded$/m.test(installed.out)], [0, true], installed.out + installed.err);
+  assert.match(installed.err, /takes part in hooks[^\n]*\n {2}hooks\.intercept:before_tool_call: /);
+  assert.match((await tenon('ext', 'inspect', 'second')).out, /hook: before_tool_call/);
+  removeFolder(elsewhere);
 });
 
 test('G21: nothing that looks at extensions, models or commands starts one that is not trusted', async () => {

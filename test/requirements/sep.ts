@@ -29,7 +29,10 @@ export const sep = {
   'sep:events-lost': { issue: 5, text: 'Of 1024 waiting events the oldest is shed, and the number is told.' },
   'sep:hooks': { issue: 5, text: 'Every hook has the input, the patch and the way to fail that others know.' },
   'sep:hook-outcomes': { issue: 5, text: 'Continue, block and modify are the only outcomes; anything else has failed.' },
-  'sep:modify-guard': { issue: 5, text: 'An extension changes the arguments of its own tools only.' },
+  'sep:modify-guard': {
+    issue: 5,
+    text: 'An extension changes the arguments of its own tools and of those of the agent, never those of another extension.',
+  },
   'sep:tiers': { issue: 5, text: 'Session actions need the context of a command that is under way.' },
   'sep:ui': { issue: 5, text: 'Every kind of question is asked and answered, cancelled or refused where nobody is.' },
   'sep:blocks': { issue: 5, text: 'Every render block is read, in old spellings too, and has a text.' },

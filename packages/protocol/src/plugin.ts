@@ -14,6 +14,7 @@ export const pluginStates = {
   starting: 'It is an extension, and its process is being started.',
   loaded: 'It is at work.',
   failed: 'It could not be loaded.',
+  ungranted: 'It is an extension that takes part in hooks which the operator has not granted. It does not run until they are.',
   changed: 'Its files, or what its tools say, are not what the operator has accepted.',
   rejected: 'Its folder or its manifest cannot be used.',
 } as const;
@@ -65,8 +66,10 @@ export const PluginInfo = Type.Object(
     /** Of this load. */
     generation: Type.Optional(Count),
     loadedAt: Type.Optional(Timestamp),
-    /** What its manifest asks for. */
+    /** What its manifest asks for, and what its process has asked for since. */
     asked: Type.Array(Grant),
+    /** While it is `ungranted`: what it does not run without. */
+    missing: Type.Optional(Type.Array(Grant)),
     granted: Type.Array(Grant),
     registrations: Type.Array(
       Type.Object(

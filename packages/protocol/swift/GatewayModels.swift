@@ -3090,6 +3090,7 @@ public struct PluginDetails: Codable, Hashable, Sendable {
     public let generation: Int?
     public let loadedAt: Int?
     public let asked: [Grant]
+    public let missing: [Grant]?
     public let granted: [Grant]
     public let registrations: [PluginDetailsRegistrationsItem]
     public let switchedOff: [PluginDetailsSwitchedOffItem]
@@ -3115,6 +3116,7 @@ public struct PluginDetails: Codable, Hashable, Sendable {
         generation: Int? = nil,
         loadedAt: Int? = nil,
         asked: [Grant],
+        missing: [Grant]? = nil,
         granted: [Grant],
         registrations: [PluginDetailsRegistrationsItem],
         switchedOff: [PluginDetailsSwitchedOffItem],
@@ -3139,6 +3141,7 @@ public struct PluginDetails: Codable, Hashable, Sendable {
         self.generation = generation
         self.loadedAt = loadedAt
         self.asked = asked
+        self.missing = missing
         self.granted = granted
         self.registrations = registrations
         self.switchedOff = switchedOff
@@ -3193,12 +3196,13 @@ public enum PluginDetailsState: RawRepresentable, Codable, Hashable, Sendable {
     case starting
     case loaded
     case failed
+    case ungranted
     case changed
     case rejected
     /// A value that is newer than these models.
     case unknown(String)
 
-    public static let known: [PluginDetailsState] = [.off, .starting, .loaded, .failed, .changed, .rejected]
+    public static let known: [PluginDetailsState] = [.off, .starting, .loaded, .failed, .ungranted, .changed, .rejected]
 
     public init(rawValue: String) {
         switch rawValue {
@@ -3206,6 +3210,7 @@ public enum PluginDetailsState: RawRepresentable, Codable, Hashable, Sendable {
         case "starting": self = .starting
         case "loaded": self = .loaded
         case "failed": self = .failed
+        case "ungranted": self = .ungranted
         case "changed": self = .changed
         case "rejected": self = .rejected
         default: self = .unknown(rawValue)
@@ -3218,6 +3223,7 @@ public enum PluginDetailsState: RawRepresentable, Codable, Hashable, Sendable {
         case .starting: return "starting"
         case .loaded: return "loaded"
         case .failed: return "failed"
+        case .ungranted: return "ungranted"
         case .changed: return "changed"
         case .rejected: return "rejected"
         case .unknown(let value): return value
@@ -3580,6 +3586,7 @@ public struct PluginInfo: Codable, Hashable, Sendable {
     public let generation: Int?
     public let loadedAt: Int?
     public let asked: [Grant]
+    public let missing: [Grant]?
     public let granted: [Grant]
     public let registrations: [PluginInfoRegistrationsItem]
     public let switchedOff: [PluginInfoSwitchedOffItem]
@@ -3599,6 +3606,7 @@ public struct PluginInfo: Codable, Hashable, Sendable {
         generation: Int? = nil,
         loadedAt: Int? = nil,
         asked: [Grant],
+        missing: [Grant]? = nil,
         granted: [Grant],
         registrations: [PluginInfoRegistrationsItem],
         switchedOff: [PluginInfoSwitchedOffItem],
@@ -3617,6 +3625,7 @@ public struct PluginInfo: Codable, Hashable, Sendable {
         self.generation = generation
         self.loadedAt = loadedAt
         self.asked = asked
+        self.missing = missing
         self.granted = granted
         self.registrations = registrations
         self.switchedOff = switchedOff
@@ -3665,12 +3674,13 @@ public enum PluginInfoState: RawRepresentable, Codable, Hashable, Sendable {
     case starting
     case loaded
     case failed
+    case ungranted
     case changed
     case rejected
     /// A value that is newer than these models.
     case unknown(String)
 
-    public static let known: [PluginInfoState] = [.off, .starting, .loaded, .failed, .changed, .rejected]
+    public static let known: [PluginInfoState] = [.off, .starting, .loaded, .failed, .ungranted, .changed, .rejected]
 
     public init(rawValue: String) {
         switch rawValue {
@@ -3678,6 +3688,7 @@ public enum PluginInfoState: RawRepresentable, Codable, Hashable, Sendable {
         case "starting": self = .starting
         case "loaded": self = .loaded
         case "failed": self = .failed
+        case "ungranted": self = .ungranted
         case "changed": self = .changed
         case "rejected": self = .rejected
         default: self = .unknown(rawValue)
@@ -3690,6 +3701,7 @@ public enum PluginInfoState: RawRepresentable, Codable, Hashable, Sendable {
         case .starting: return "starting"
         case .loaded: return "loaded"
         case .failed: return "failed"
+        case .ungranted: return "ungranted"
         case .changed: return "changed"
         case .rejected: return "rejected"
         case .unknown(let value): return value

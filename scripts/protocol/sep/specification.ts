@@ -42,6 +42,11 @@ function tablesOf(defs: Readonly<Record<string, Shape>>): Readonly<Record<string
         ['code', 'name', 'when'],
         Object.entries(wire.errors).map(([name, row]) => [String(row.code), mark(name, row), row.when]),
       ),
+    tools: () =>
+      table(
+        ['Tool here', 'There', 'Arguments there'],
+        Object.entries(wire.agentTools).map(([name, { names, about }]) => [code(name), names.map(code).join(', '), about]),
+      ),
     groups: () =>
       table(
         ['group', 'what it lets an extension do'],

@@ -29,7 +29,7 @@ const troubles: Readonly<Partial<Record<Process['state'], ProcessLook>>> = {
 
 /** Undefined where the process has no trouble of its own. */
 export function processTrouble({ process, state }: PluginInfo): ProcessLook | undefined {
-  if (!process || state === 'changed' || state === 'off' || state === 'rejected') return undefined;
+  if (!process || state === 'changed' || state === 'ungranted' || state === 'off' || state === 'rejected') return undefined;
   return troubles[process.state];
 }
 

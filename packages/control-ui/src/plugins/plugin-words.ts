@@ -20,6 +20,7 @@ const bases: Readonly<Record<PluginInfo['state'], Omit<StateWords, 'reasons'>>> 
   starting: { icon: 'running', tone: 'plain', words: 'Starting' },
   off: { icon: 'pause', tone: 'plain', words: 'Off' },
   failed: { icon: 'x-circle', tone: 'bad', words: 'Failed' },
+  ungranted: { icon: 'blocked', tone: 'bad', words: 'Not running: needs a grant' },
   changed: { icon: 'page-plus', tone: 'warn', words: 'Changed since trust' },
   rejected: { icon: 'blocked', tone: 'bad', words: 'Rejected' },
 };
@@ -64,7 +65,15 @@ export function refusedOf({ registrations }: PluginInfo): PluginInfo['registrati
   return registrations.filter(({ accepted }) => !accepted);
 }
 
-const ranks: Readonly<Record<PluginInfo['state'], number>> = { failed: 0, changed: 1, rejected: 2, starting: 3, loaded: 4, off: 5 };
+const ranks: Readonly<Record<PluginInfo['state'], number>> = {
+  failed: 0,
+  ungranted: 1,
+  changed: 1,
+  rejected: 2,
+  starting: 3,
+  loaded: 4,
+  off: 5,
+};
 
 /** What needs the person first, then by name. */
 export function inOrder(plugins: readonly PluginInfo[]): PluginInfo[] {

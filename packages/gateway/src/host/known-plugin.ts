@@ -16,6 +16,8 @@ export interface Known {
   granted: ReadonlySet<string>;
   /** Grants that it asked for when it ran, beside those of its manifest. */
   requested: readonly string[];
+  /** What it does not run without, while it is `ungranted`. */
+  missing: readonly string[];
   load: PluginLoad | undefined;
   services: PluginServices | undefined;
   loadedAt: number | undefined;
@@ -39,6 +41,7 @@ export function newlyFound(found: Found): Known {
     config: {},
     granted: NO_GRANTS,
     requested: [],
+    missing: [],
     load: undefined,
     services: undefined,
     loadedAt: undefined,
@@ -74,6 +77,7 @@ export function infoOf(plugin: Known, counts: CallCounts, incidents: PluginIncid
     ...(load ? { generation: load.facts.generation } : {}),
     ...(loadedAt === undefined ? {} : { loadedAt }),
     asked: askedOf(plugin),
+    ...(state === 'ungranted' ? { missing: [...plugin.missing] } : {}),
     granted: [...plugin.granted],
     config: plugin.config,
     ...(manifest.configSchema === undefined ? {} : { configSchema: manifest.configSchema }),

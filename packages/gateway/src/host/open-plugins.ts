@@ -447,7 +447,9 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
         // Again: it may have been loaded anew meanwhile, with what the store had then.
         takeAway(id, grants);
         // What it reaches was settled when it was started.
-        if (plugin.enabled && grants.some((grant) => reachGrants.includes(grant))) await bring(plugin);
+        const isOfHook = (grant: string) => plugin.found.extension?.hookGrants.includes(grant);
+        // Without its hook, an extension would be at work and guard nothing.
+        if (plugin.enabled && grants.some((grant) => reachGrants.includes(grant) || isOfHook(grant))) await bring(plugin);
         if (grants.includes('services.run')) await plugin.services?.stop();
         if (grants.includes('turns.start')) await cancelRuns(id, store, clock, 'The plugin that asked for it may no longer start turns');
         if (grants.includes('approvals.request')) await store.write('approvals.voidFor', { ofPlugin: id, at: clock.now() });

@@ -56,8 +56,10 @@ export interface PluginInfo {
   /** Of this load. */
   readonly generation?: number;
   readonly loadedAt?: number;
-  /** What its manifest asks for. */
+  /** What its manifest asks for, and what its process has asked for since. */
   readonly asked: readonly string[];
+  /** While it is `ungranted`: what it does not run without. */
+  readonly missing?: readonly string[];
   /** What it holds now. */
   readonly granted: readonly string[];
   readonly config: JsonObject;

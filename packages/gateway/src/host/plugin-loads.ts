@@ -105,6 +105,8 @@ export function createPluginLoads({
       plugin.granted = grants.held;
       plugin.requested = grants.requested;
       if (grants.pending) return await standStill(plugin, grants.pending);
+      const unmet = unmetBefore(grants);
+      if (plugin.found.extension && unmet.length > 0) return await waitFor(plugin, unmet);
       const mine = nextGeneration(manifest.id);
       plugin.loading = mine;
       incidents.forget(manifest.id);
@@ -114,7 +116,11 @@ export function createPluginLoads({
       const loaded = activity?.loading(manifest.id);
       const module = await runModule(plugin.found, mine, clock, acceptedOf(grants, plugin.config)).finally(loaded);
       const { extension } = plugin.found;
-      if (extension) plugin.requested = await trust.request(plugin, grants, extension.wanted);
+      if (extension) {
+        plugin.requested = await trust.request(plugin, grants, extension.wanted);
+        const missing = extension.hookGrants.filter((grant) => !grants.held.has(grant));
+        if (missing.length > 0) return await waitFor(plugin, missing);
+      }
       const load = new PluginLoad(factsOf(plugin, mine), grants.held);
       const old = leave(plugin, 'it is loaded anew');
       plugin.switchedOff = [];
@@ -163,6 +169,22 @@ export function createPluginLoads({
     settle(plugin, 'changed', `what it says of its tools is not what was accepted (${those}); read it, then enable it again`);
   }
 
+  /** It takes part in hooks that it may not: it would be at work and guard nothing, so nothing of it runs. */
+  async function waitFor(plugin: Known, missing: readonly string[]): Promise<void> {
+    await end(plugin);
+    const { id } = plugin.found.manifest;
+    const asked = askedOf(plugin);
+    const undeclared = missing.filter((grant) => !asked.includes(grant));
+    if (undeclared.length > 0)
+      return settle(
+        plugin,
+        'failed',
+        `it takes part in hooks that its manifest does not ask for (${undeclared.join(', ')}); name them in capabilities.hooks`,
+      );
+    plugin.missing = missing;
+    settle(plugin, 'ungranted', `it does not run without what its hooks need: tenon ext grant ${id} ${missing.join(' ')}`);
+  }
+
   /** A new process of it is no good, or it is between two: its load goes on, and what it guards is refused meanwhile. */
   function stays(plugin: Known, reason: string): void {
     log.warn({ plugin: plugin.found.manifest.id, reason }, 'an extension was not loaded anew; the old one stays');
@@ -180,7 +202,8 @@ export function createPluginLoads({
     if (safe || !plugin.enabled || !extension) return;
     settle(plugin, 'starting', 'its process is being started');
     const grants = await trust.grantsOf(plugin);
-    if (!('was' in grants) && !grants.pending) await extension.prepare(acceptedOf(grants, plugin.config));
+    if (!('was' in grants) && !grants.pending && unmetBefore(grants).length === 0)
+      await extension.prepare(acceptedOf(grants, plugin.config));
   }
 
   function leave(plugin: Known, reason: string): Left {
@@ -211,6 +234,11 @@ export function createPluginLoads({
   }
 
   return { bring, warm, unload, leave, finishLeaving, settle };
+}
+
+/** Of the hooks that the same files took part in when they ran last: to know what is missing, they need not run again. */
+function unmetBefore({ held, requested }: { readonly held: ReadonlySet<string>; readonly requested: readonly string[] }): string[] {
+  return requested.filter((grant) => grant.startsWith('hooks.intercept:') && !held.has(grant));
 }
 
 function acceptedOf({ held, tree }: { readonly held: ReadonlySet<string>; readonly tree: string }, flags: JsonObject): Accepted {

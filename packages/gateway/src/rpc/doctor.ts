@@ -176,7 +176,7 @@ const incidentWords = { threw: 'threw', rejected: 'left a promise rejected', blo
 export async function pluginFindings(host: Pick<PluginHost, 'list' | 'check' | 'missingGuards'>): Promise<Finding[]> {
   const all = host.list();
   const warning = (message: string, remedy: string): Finding => ({ check: 'plugins', severity: 'warning', message, remedy });
-  const findings = all.flatMap(({ id, state, reason, enabled, registrations, switchedOff, incidents, services, process }) => {
+  const findings = all.flatMap(({ id, state, reason, enabled, missing = [], registrations, switchedOff, incidents, services, process }) => {
     const look = `tenon plugin inspect ${id}`;
     return [
       ...(state === 'failed' || state === 'rejected' || (state === 'changed' && enabled)
@@ -186,6 +186,9 @@ export async function pluginFindings(host: Pick<PluginHost, 'list' | 'check' | '
               state === 'changed' ? `Look at its files, then: tenon plugin enable ${id}` : look,
             ),
           ]
+        : []),
+      ...(state === 'ungranted'
+        ? [warning(`Extension ${id} does not run: its hooks need what you have not granted`, `tenon ext grant ${id} ${missing.join(' ')}`)]
         : []),
       ...(state === 'loaded' && (process?.state === 'quarantined' || process?.state === 'failed')
         ? [

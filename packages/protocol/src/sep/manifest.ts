@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox';
 import { DisplayText, OwnerId } from '../names.ts';
 import { explain, faultsIn, type PlacedFault, reading } from '../validate.ts';
 import { closed } from './shapes.ts';
-import { groupNames, isEnvName, limits, PACKAGE_JSON_KEYS, PROTOCOL_VERSION, type SepGroup } from './wire.ts';
+import { groupNames, isEnvName, limits, PACKAGE_JSON_KEYS, PROTOCOL_VERSION, type SepGroup, toolWorlds } from './wire.ts';
 
 const Optional = Type.Optional;
 const Switch = Optional(Type.Boolean());
@@ -71,6 +71,12 @@ export const ExtensionManifest = Type.Object(
     ),
     capabilities: Optional(Capabilities),
     resources: Optional(Type.Object({ skills: Optional(InnerPath), prompts: Optional(InnerPath), themes: Optional(InnerPath) }, closed)),
+    tool_names: Optional(
+      Type.Enum([...toolWorlds], {
+        description:
+          'by which names it knows the tools of the agent: those of SEP and pi (`bash`), or those of Tenon (`exec`); without it, sep',
+      }),
+    ),
     hook_timeout_ms: Optional(Type.Integer({ minimum: 1 })),
     disabled: Switch,
     sandbox: Optional(

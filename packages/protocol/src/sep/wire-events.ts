@@ -62,7 +62,7 @@ const open = { onFailure: 'open', timeoutMs: 5_000 } as const;
 
 export const hooks = {
   tool_call: {
-    summary: 'A tool is about to be called. Only the arguments of own tools can be changed.',
+    summary: 'A tool is about to be called. The arguments of own tools, and of those of the agent, can be changed.',
     input: ['tool', 'arguments'],
     patch: ['arguments'],
     block: true,

@@ -47,6 +47,19 @@ export {
   type SepMethodRow,
 } from './wire-methods.ts';
 export {
+  agentToolRow,
+  agentTools,
+  argumentsHere,
+  callsThere,
+  callThere,
+  quoteWords,
+  toolsHere,
+  toolThere,
+  toolWorlds,
+  type CallThere,
+  type ToolWorld,
+} from './wire-tools.ts';
+export {
   EXTENSION_MANIFEST_FILE,
   extensionFolders,
   inheritedEnv,

@@ -101,9 +101,7 @@ function isAssignment(word: string): boolean {
 }
 
 /** One line that reads back as these words; for people. */
-export function showCommand(argv: readonly string[]): string {
-  return argv.map((word) => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
-}
+export { quoteWords as showCommand } from '@tenon/protocol/sep/wire';
 
 const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish', 'busybox']);
 

@@ -4,9 +4,8 @@ import type { Installed, Prepared } from '../../install/install.ts';
 import type { CommandContext } from '../context.ts';
 import { describeFailure, exitCodes } from '../failure.ts';
 import { readRunning } from '../running.ts';
+import { agreeToHooks, exitCodeOf, PATIENCE_MS } from './ext-hooks.ts';
 
-/** Its process is started and has to introduce itself. */
-const PATIENCE_MS = 30_000;
 const START = 'tenon start';
 
 export interface Outcome {
@@ -27,7 +26,7 @@ export interface Outcome {
   readonly next?: string;
 }
 
-type Context = Pick<CommandContext, 'home' | 'call' | 'consent'>;
+type Context = Pick<CommandContext, 'home' | 'call' | 'consent' | 'out'>;
 
 export interface EnableOptions {
   readonly yes: boolean;
@@ -49,7 +48,15 @@ export async function enableInstalled(
   if (!isRunning) return { outcome: { ...outcome, next: installed.isSame ? START : next }, exitCode: exitCodes.ok };
   // With its files, so that the gateway looks for it.
   const known = (await context.call('plugins.get', { id: name, files: true })).plugin;
-  if (installed.isSame && known.enabled) return { outcome: { ...outcome, enabled: true, state: known.state }, exitCode: exitCodes.ok };
+  const { treeHash } = version;
+  if (installed.isSame && known.enabled) {
+    const { state, reason } = await agreeToHooks(context, known, { yes, treeHash });
+    const why = state === 'ungranted' && reason !== undefined ? { reason } : {};
+    return {
+      outcome: { ...outcome, enabled: true, state, ...why },
+      exitCode: state === 'ungranted' ? exitCodes.needsConsent : exitCodes.ok,
+    };
+  }
   // One of that name may have been removed while no gateway ran: that it was on says nothing of this one.
   const stayOff = async () => {
     if (!installed.replaced && !installed.isSame && known.enabled) await context.call('plugins.disable', { id: name });
@@ -70,13 +77,15 @@ export async function enableInstalled(
   const before = known.state === 'loaded' || known.granted.length > 0 ? (prepared?.replaces?.grants ?? []) : [];
   const denied = before.filter((grant) => !known.granted.includes(grant));
   const grants = installed.replaced ? { grants: asked.filter((grant) => !denied.includes(grant)) } : {};
-  const { plugin } = await context.call('plugins.enable', { id: name, treeHash: version.treeHash, ...grants }, {}, PATIENCE_MS);
+  const first = await context.call('plugins.enable', { id: name, treeHash, ...grants }, {}, PATIENCE_MS);
+  const plugin = await agreeToHooks(context, first.plugin, { yes, treeHash, denied });
   const { state, reason } = plugin;
   // One whose new process is no good goes on with the old one, and says so.
-  const isAtWork = state === 'loaded' && reason === undefined;
+  const exitCode = exitCodeOf(plugin);
+  const isAtWork = exitCode === exitCodes.ok;
   const back = isAtWork || !installed.replaced ? {} : { next: `tenon ext rollback ${name}` };
   const told = { ...outcome, enabled: true, state, ...(reason === undefined ? {} : { reason }), ...back };
-  return { outcome: told, exitCode: isAtWork ? exitCodes.ok : exitCodes.failed };
+  return { outcome: told, exitCode };
 }
 
 function outcomeOf({ name, version, replaced, isSame }: Installed): Outcome {

@@ -1,8 +1,9 @@
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { describeFailure } from '../failure.ts';
+import { describeFailure, exitCodes } from '../failure.ts';
 import { list, on, required } from '../values.ts';
 import { isUnconfined } from '../unconfined.ts';
+import { agreeToHooks } from './ext-hooks.ts';
 import { reachLines } from './plugin-inspect.ts';
 
 export const pluginEnable = defineCommand({
@@ -66,11 +67,16 @@ export async function enable(
   await consent(`Load ${noun} "${plugin.id}" from ${plugin.folder}`, plugin.id, options.yes);
   // Those files, and no others that took their place while somebody was reading this.
   const { treeHash } = changes;
-  const result = await call(
+  const first = await call(
     'plugins.enable',
     { id: plugin.id, grants: mayBeUnconfined ? grants : options.grant, ...(treeHash === undefined ? {} : { treeHash }) },
     labels,
   );
+  // Where the operator has said which grants it gets, those are all that it gets.
+  const isLimited = options.grant !== undefined;
+  const result = isLimited
+    ? first
+    : { ...first, plugin: await agreeToHooks({ out, call, consent }, first.plugin, { yes: options.yes, treeHash }) };
   out.show(
     result,
     () => `${result.plugin.state} ${visible(result.plugin.id)}${result.plugin.reason ? `: ${visible(result.plugin.reason)}` : ''}`,
@@ -78,7 +84,8 @@ export async function enable(
   const refused = result.plugin.registrations.filter(({ accepted }) => !accepted);
   if (refused.length > 0 && !out.json)
     out.talk(`${refused.length} of its registrations ${refused.length === 1 ? 'was' : 'were'} not taken: tenon ${inspect} ${plugin.id}`);
-  return result.plugin.state === 'loaded' ? 0 : 1;
+  if (result.plugin.state === 'ungranted') return exitCodes.needsConsent;
+  return result.plugin.state === 'loaded' ? exitCodes.ok : exitCodes.failed;
 
   /** One whose folder was put there since the gateway looked is looked for; it is not loaded by that. */
   async function lookAt(id: string) {

@@ -46,6 +46,8 @@ export interface ExtensionRun {
   readonly needs: readonly string[];
   /** The same, when it is known. */
   needed(): Promise<readonly string[]>;
+  /** What must be granted for the hooks that its process takes part in: without it, it would run and guard nothing. */
+  readonly hookGrants: readonly string[];
   /** Whether a process is at work. */
   readonly isReady: boolean;
   /** Whether one is being started, or will be after a while. */

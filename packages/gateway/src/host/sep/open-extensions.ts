@@ -28,7 +28,7 @@ import { installedFolder, readExtensionLock } from './find/extension-lock.ts';
 import type { Accepted, ExtensionRun } from './extension-run.ts';
 import { type Confinement, createConfinement, reachGrants, reachOf, type SandboxWish } from './process/sandbox.ts';
 import { findEverywhere, trustedWorkspaces } from './find/find-everywhere.ts';
-import { type FoundExtension, grantsWantedBy, type NamedFolder } from './find/find-extensions.ts';
+import { type FoundExtension, grantsWantedBy, hookGrantsOf, type NamedFolder } from './find/find-extensions.ts';
 import { type Launch, prepareLaunch } from './process/launch.ts';
 import { createLogRing } from './process/log-ring.ts';
 import { createOrphanGuard } from './process/orphan-guard.ts';
@@ -464,6 +464,10 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     async needed() {
       await deps.confinement.find();
       return deps.confinement.needs;
+    },
+    get hookGrants() {
+      const { current } = supervisor;
+      return current ? hookGrantsOf(introducedBy(current).registrations) : [];
     },
     get isComing() {
       return supervisor.state === 'starting' || supervisor.state === 'restarting';

@@ -254,9 +254,9 @@ export const referenceExchanges: readonly Exchange[] = [
     summary: 'A tool call is vetoed.',
     of,
     steps: [
-      request(51, 'hook', { hook: 'tool_call', context: command, input: { tool: 'exec', arguments: { command: 'rm -rf /' } } }),
+      request(51, 'hook', { hook: 'tool_call', context: command, input: { tool: 'bash', arguments: { command: 'rm -rf /' } } }),
       result(51, { action: 'block', reason: 'rm -rf is not for agents' }),
-      request(52, 'hook', { hook: 'tool_call', context: command, input: { tool: 'exec', arguments: { command: 'ls' } } }),
+      request(52, 'hook', { hook: 'tool_call', context: command, input: { tool: 'bash', arguments: { command: 'ls' } } }),
       result(52, { action: 'continue' }),
     ],
   },
@@ -267,16 +267,16 @@ export const referenceExchanges: readonly Exchange[] = [
     steps: [
       request(53, 'hook', {
         ...{ hook: 'tool_result', context: command },
-        input: { tool: 'exec', arguments: { command: 'env' }, content: 'KEY=hunter2', is_error: false },
+        input: { tool: 'bash', arguments: { command: 'env' }, content: 'KEY=hunter2', is_error: false },
       }),
       result(53, {
         action: 'modify',
-        patch: { tool: 'exec', arguments: { command: 'env' }, content: 'KEY=[redacted]', is_error: false },
+        patch: { tool: 'bash', arguments: { command: 'env' }, content: 'KEY=[redacted]', is_error: false },
       }),
       request(54, 'hook', {
         hook: 'tool_result',
         context: command,
-        input: { tool: 'exec', arguments: {}, content: 'fine', is_error: false },
+        input: { tool: 'bash', arguments: {}, content: 'fine', is_error: false },
       }),
       result(54, { action: 'continue' }),
     ],

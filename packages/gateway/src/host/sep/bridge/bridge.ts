@@ -1,7 +1,16 @@
 // An extension as a plugin: what its process has registered is registered with the api that plugins have, and each handler is a
 // request to the process. Rights, deadlines, order, traces and counts are those of plugins; nothing here is an exception.
 import type { RegisterApi, RuntimeApi } from '@tenon/plugin-sdk';
-import { type ExtensionLogLine, type HookName, hookRow, isHookName, type JsonObject, type RunStream, visible } from '@tenon/protocol';
+import {
+  type ExtensionLogLine,
+  type HookName,
+  type HookResult,
+  hookRow,
+  isHookName,
+  type JsonObject,
+  type RunStream,
+  visible,
+} from '@tenon/protocol';
 import {
   type ExtensionManifest,
   hookTimeoutOf,
@@ -23,6 +32,7 @@ import {
   type SepFurtherHookName,
   type SepGroup,
   texts,
+  type ToolWorld,
 } from '@tenon/protocol/sep/wire';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Log } from '../../../kernel/log.ts';
@@ -31,11 +41,11 @@ import type { Store } from '../../../store/store.ts';
 import type { RunProgram } from '../../plugin-programs.ts';
 import type { ActiveTools } from '../../active-tools.ts';
 import { hooksFor, isBridgedEvent, isSaidEvent, payloadOf, saidPayload, streamsFor } from './events.ts';
-import { furtherHookInput, furtherHookResult, hookInput, hookResult, isBridged } from './hooks.ts';
+import { furtherHookInput, furtherHookResult, hookInputs, hookResult, isBridged } from './hooks.ts';
 import { createProviders, type ProviderDeps } from './providers.ts';
 import { type Ask, patchActions, registerSeams, takenSeams, toolFacts } from './seams.ts';
 import { createDispatches, type DispatchContext, type DispatchPlace } from '../serve/dispatches.ts';
-import { hookOf } from '../find/find-extensions.ts';
+import { hookOf, hooksIn } from '../find/find-extensions.ts';
 import type { Params, RequestOptions } from '../connection/peer.ts';
 import type { People } from '../serve/people.ts';
 import { shownBy } from './renderers.ts';
@@ -122,6 +132,9 @@ export function createBridge(deps: BridgeDeps): Bridge {
   let follows: readonly string[] = [];
   let omitted: Omitted[] = [];
   let renderers: NonNullable<Registrations['message_renderers']> = [];
+
+  /** By which names it knows the tools of the agent. */
+  const worldNow = (): ToolWorld => manifest().tool_names ?? 'sep';
 
   function leaveOut(kind: string, key: string, message: string): void {
     if (omitted.length < MAX_OMITTED) omitted.push({ kind, key, message });
@@ -216,12 +229,18 @@ export function createBridge(deps: BridgeDeps): Bridge {
     api.on(
       name,
       async (event, { signal }) => {
-        const answer = await dispatches.during('command', event, signal, (context) =>
-          request('hook', { hook: sepName, context, input: hookInput(name, event) }, { timeoutMs, signal }),
-        );
-        const read = readResult('hook', answer);
-        if (!read.ok) throw new Error(`its answer to ${sepName} cannot be read: ${read.message}`);
-        return hookResult(sepName, name, read.value, event, owns) as never;
+        let result: HookResult<HookName> | undefined;
+        const world = worldNow();
+        for (const input of hookInputs(name, event, world)) {
+          const answer = await dispatches.during('command', event, signal, (context) =>
+            request('hook', { hook: sepName, context, input }, { timeoutMs, signal }),
+          );
+          const read = readResult('hook', answer);
+          if (!read.ok) throw new Error(`its answer to ${sepName} cannot be read: ${read.message}`);
+          result = hookResult(sepName, name, read.value, event, { world, owns }, input) ?? result;
+          if (read.value.action === 'block') break;
+        }
+        return result as never;
       },
       { timeoutMs },
     );
@@ -272,7 +291,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
     for (const [name, events] of hooksFor(followed.filter(isBridgedEvent))) {
       api.on(name, (event) => {
         for (const each of events) {
-          const payload = payloadOf(each, event);
+          const payload = payloadOf(each, event, worldNow());
           if (payload) tell({ event: each, context: dispatches.told(event as DispatchPlace), payload });
         }
         return undefined as never;
@@ -285,7 +304,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
         streams: [...streamsFor(said)],
         handle(each) {
           for (const name of said) {
-            const payload = saidPayload(name, each);
+            const payload = saidPayload(name, each, worldNow());
             if (payload) tell({ event: name, context: contextOfRun(each), payload });
           }
         },
@@ -343,7 +362,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
         for (const each of tools) registerTool(api, each, toolFacts(registrations, each.name));
         for (const each of commands) registerCommand(api, each);
         for (const each of served) providers.register(api, each);
-        const taken = said.length > 0 ? said : (manifest().capabilities?.hooks ?? []);
+        const taken = said.length > 0 ? said : hooksIn(manifest());
         for (const each of new Set(taken)) registerHook(api, each, (agentName) => own.has(agentName));
         registerSeams(api, registrations, seams);
         follow(api, subscriptions);
@@ -370,7 +389,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
     ...serveUi({ extension, dispatches, people }),
     ...serveSession({ ...deps, extension, shown: (entry) => shownBy(renderers, entry) }),
     ...serveExec({ ...deps, extension }),
-    ...serveActive({ ...deps, extension, dispatches }),
+    ...serveActive({ ...deps, extension, dispatches, world: worldNow }),
     ...providers.served,
   };
 

@@ -2,19 +2,19 @@
 // event that has such a source.
 import { type HookEvent, type HookName, hookRow, type RunStream } from '@tenon/protocol';
 import { toSnake } from '@tenon/protocol/sep';
-import { isFurtherEventName, type SepFurtherEventName } from '@tenon/protocol/sep/wire';
+import { isFurtherEventName, type SepFurtherEventName, type ToolWorld } from '@tenon/protocol/sep/wire';
 import { whereOf } from './hooks.ts';
-import { shownTool } from './tool-names.ts';
+import { toolIn } from './tool-names.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 interface Told<Name extends HookName> {
   readonly hook: Name;
   /** Undefined: it is not what the event tells of. */
-  payload(event: HookEvent<Name>): Fields | undefined;
+  payload(event: HookEvent<Name>, world: ToolWorld): Fields | undefined;
 }
 
-function told<Name extends HookName>(hook: Name, payload: (event: HookEvent<Name>) => Fields | undefined): Told<Name> {
+function told<Name extends HookName>(hook: Name, payload: Told<Name>['payload']): Told<Name> {
   return { hook, payload };
 }
 
@@ -32,14 +32,14 @@ const rows = {
     message.content.some(({ type }) => type === 'toolCall') ? undefined : { ...iterationOf({ step }), content: assistantTexts.join('\n') },
   ),
   message_start: told('model_call_started', iterationOf),
-  tool_execution_start: told('tool_execution_start', ({ toolName, toolCallId, step }) => ({
+  tool_execution_start: told('tool_execution_start', ({ toolName, toolCallId, step }, world) => ({
     ...iterationOf({ step }),
-    tool: shownTool(toolName),
+    tool: toolIn(world, toolName),
     call_id: toolCallId,
   })),
-  tool_execution_end: told('after_tool_call', ({ toolName, result, error, step }) => ({
+  tool_execution_end: told('after_tool_call', ({ toolName, result, error, step }, world) => ({
     ...iterationOf({ step }),
-    tool: shownTool(toolName),
+    tool: toolIn(world, toolName),
     is_error: error !== undefined || result?.isError === true,
   })),
   after_provider_response: told('model_call_ended', ({ provider, model }) => ({ provider, model })),
@@ -62,12 +62,15 @@ const said = {
   },
   tool_execution_update: {
     stream: 'tool',
-    payload: (each: RunStream) =>
+    payload: (each: RunStream, world: ToolWorld) =>
       each.stream === 'tool' && each.phase === 'output'
-        ? { tool: shownTool(each.name), call_id: each.callId, ...(each.output === undefined ? {} : { message: each.output }) }
+        ? { tool: toolIn(world, each.name), call_id: each.callId, ...(each.output === undefined ? {} : { message: each.output }) }
         : undefined,
   },
-} as const satisfies Record<string, { readonly stream: RunStream['stream']; payload(each: RunStream): Fields | undefined }>;
+} as const satisfies Record<
+  string,
+  { readonly stream: RunStream['stream']; payload(each: RunStream, world: ToolWorld): Fields | undefined }
+>;
 
 export type SaidEvent = keyof typeof said;
 
@@ -80,8 +83,8 @@ export function streamsFor(events: readonly SaidEvent[]): readonly string[] {
   return [...new Set(events.map((event) => said[event].stream))];
 }
 
-export function saidPayload(name: SaidEvent, each: RunStream): Fields | undefined {
-  const payload = said[name].payload(each);
+export function saidPayload(name: SaidEvent, each: RunStream, world: ToolWorld): Fields | undefined {
+  const payload = said[name].payload(each, world);
   return payload && { ...whereOf(each), ...payload };
 }
 
@@ -112,7 +115,7 @@ export function hooksFor(events: readonly BridgedEvent[]): ReadonlyMap<HookName,
 }
 
 /** Undefined where this time there is nothing to tell. */
-export function payloadOf(name: BridgedEvent, event: HookEvent<HookName>): Fields | undefined {
-  const payload = rowOf(name).payload(event);
+export function payloadOf(name: BridgedEvent, event: HookEvent<HookName>, world: ToolWorld): Fields | undefined {
+  const payload = rowOf(name).payload(event, world);
   return payload && { ...whereOf(event), ...payload };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { explain, type HookEvent, hookNames, hookRow, type Message } from '@tenon/protocol';
 import { furtherHookNames, hookNames as sepHookNames, type SepFurtherHookName, type SepHookName } from '@tenon/protocol/sep/wire';
-import { furtherHookInput, furtherHookResult, type BridgedHook, hookInput, hookResult, isBridged } from './hooks.ts';
+import { furtherHookInput, furtherHookResult, type BridgedHook, hookInputs, hookResult, isBridged } from './hooks.ts';
 import { hookOf } from '../find/find-extensions.ts';
 
 const SESSION = 'agent:main:one';
@@ -33,7 +33,9 @@ const result = (text: string): Message => ({
 const nobodys = () => false;
 /** What an answer to a hook of the wire means; `event` is one of its hook here. */
 function meaning(sepName: SepHookName, event: object, outcome: object, owns: (name: string) => boolean = nobodys): unknown {
-  return hookResult(sepName, hookOf(sepName) as BridgedHook, outcome as never, event as HookEvent<'context'>, owns);
+  const name = hookOf(sepName) as BridgedHook;
+  const sent = sepName === 'tool_call' ? hookInputs(name, event as HookEvent<'context'>, 'sep')[0]! : {};
+  return hookResult(sepName, name, outcome as never, event as HookEvent<'context'>, { world: 'sep', owns }, sent);
 }
 
 test('every hook of the wire is bridged to the hook that has its name', () => {
@@ -60,20 +62,31 @@ test('to continue is no opinion; to block is the refusal of each hook, and nothi
     assert.equal(meaning(name, {}, { action: 'block', reason: 'no' }), undefined, name);
 });
 
-test('only the owner of a tool changes its arguments, and only of the call that it was asked about', () => {
+test('the owner of a tool changes its arguments, and only of the call that it was asked about', () => {
   const event = { sessionKey: SESSION, toolName: 'notes__add', toolCallId: 'c', params: { a: 1 } };
   const owns = (name: string) => name === 'notes__add';
   const patch = (fields: object) => ({ action: 'modify', patch: fields });
-  assert.deepEqual(hookInput('before_tool_call', event as never), {
-    session_key: SESSION,
-    tool: 'notes.add',
-    arguments: { a: 1 },
-    call_id: 'c',
-  });
+  assert.deepEqual(hookInputs('before_tool_call', event as never, 'sep'), [
+    { session_key: SESSION, tool: 'notes.add', arguments: { a: 1 }, call_id: 'c' },
+  ]);
   assert.deepEqual(meaning('tool_call', event, patch({ tool: 'notes.add', arguments: { a: 2 } }), owns), { params: { a: 2 } });
   assert.equal(meaning('tool_call', event, patch({ arguments: { a: 2 } })), undefined, 'of somebody else');
   assert.equal(meaning('tool_call', event, patch({ tool: 'notes.remove', arguments: { a: 2 } }), owns), undefined, 'another tool');
-  assert.equal(meaning('tool_call', event, patch({ arguments: 5 }), owns), undefined, 'no arguments');
+  assert.equal(meaning('tool_call', event, patch({}), owns), undefined, 'nothing');
+  assert.throws(() => meaning('tool_call', event, patch({ arguments: 5 }), owns), /arguments that are no object/);
+});
+
+test('a gate of SEP or pi sees the shell as bash, and what it makes of the command is what runs', () => {
+  const event = { sessionKey: SESSION, toolName: 'exec', toolCallId: 'c', params: { argv: ['rm', '-rf', 'my files'], cwd: 'sub' } };
+  const [sent] = hookInputs('before_tool_call', event as never, 'sep');
+  assert.deepEqual([sent?.tool, sent?.arguments], ['bash', { command: "rm -rf 'my files'", cwd: 'sub' }]);
+  const [own] = hookInputs('before_tool_call', event as never, 'tenon');
+  assert.deepEqual([own?.tool, own?.arguments], ['exec', event.params]);
+  const patch = (args: object) => ({ action: 'modify', patch: { tool: 'bash', arguments: args } });
+  assert.deepEqual(meaning('tool_call', event, patch({ command: 'ls' })), { params: { command: 'ls', cwd: 'sub' } });
+  assert.equal(meaning('tool_call', event, patch(sent!.arguments as object)), undefined, 'what it left alone stays as it is');
+  const several = { ...event, toolName: 'apply_patch', params: { patch: '*** Begin Patch\n*** Delete File: a\n*** End Patch' } };
+  assert.throws(() => meaning('tool_call', several, { action: 'modify', patch: { arguments: { path: 'b' } } }), /can only be stopped/);
 });
 
 test('a patch changes what the hook lets it, and nothing else', () => {
@@ -85,12 +98,14 @@ test('a patch changes what the hook lets it, and nothing else', () => {
   assert.deepEqual(meaning('before_agent_start', {}, patch({ system_prompt: 'Be kind.', more: 1 })), { systemPrompt: 'Be kind.' });
   assert.deepEqual(meaning('before_provider_request', {}, patch({ thinking: 'low', model: 'other' })), { thinking: 'low' });
   assert.deepEqual(meaning('session_before_compact', {}, patch({ summary: 'short', reason: 'x' })), { summary: 'short' });
-  assert.equal(meaning('user_bash', {}, patch({ command: '' })), undefined);
+  assert.equal(meaning('user_bash', {}, patch({ other: 1 })), undefined);
+  for (const command of ['', 5])
+    assert.throws(() => meaning('user_bash', {}, patch({ command })), /no command/, 'the old one must not run in its place');
 });
 
 test('the text of a message is changed where it stands; thinking and tool calls stay', () => {
   const event = { message: assistant('before') };
-  assert.deepEqual(hookInput('before_message_write', event as never), { role: 'assistant', content: 'before' });
+  assert.deepEqual(hookInputs('before_message_write', event as never, 'sep')[0], { role: 'assistant', content: 'before' });
   const changed = meaning('message_end', event, { action: 'modify', patch: { content: 'after' } }) as { message: Message };
   assert.deepEqual(
     changed.message.content.map((block) => (block.type === 'text' ? block.text : block.type)),
@@ -100,7 +115,7 @@ test('the text of a message is changed where it stands; thinking and tool calls 
 
 test('messages that an extension leaves alone stay whole; changed ones get their text, new ones are said by the user', () => {
   const messages = [user('hello'), assistant('let me see'), result('a b c')];
-  const input = hookInput('context', { messages } as never) as { messages: { role: string; content: string }[] };
+  const input = hookInputs('context', { messages } as never, 'sep')[0] as { messages: { role: string; content: string }[] };
   assert.deepEqual(
     input.messages.map(({ role, content }) => `${role}: ${content}`),
     ['user: hello', 'assistant: let me see', 'tool: a b c'],

@@ -2,40 +2,67 @@
 // each hook of the wire; a hook without a row is not bridged, and who registers it is told so.
 import { type HookEvent, type HookName, type HookResult, hookRow, type JsonObject, type Message } from '@tenon/protocol';
 import { fromSnake, type SepResult, toSnake } from '@tenon/protocol/sep';
-import { hooks, type SepFurtherHookName, type SepHookName, texts } from '@tenon/protocol/sep/wire';
+import {
+  agentToolRow,
+  argumentsHere,
+  hooks,
+  type SepFurtherHookName,
+  type SepHookName,
+  texts,
+  type ToolWorld,
+} from '@tenon/protocol/sep/wire';
 import type { TSchema } from 'typebox';
-import { bareTool, shownTool } from './tool-names.ts';
+import { bareTool, callIn, callsIn } from './tool-names.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Outcome = SepResult<'hook'>;
-/** Whether a tool, as the agent knows it, is the extension's. */
-export type Owns = (agentName: string) => boolean;
+
+/** Who is asked. */
+export interface Asked {
+  /** By which names it knows the tools of the agent. */
+  readonly world: ToolWorld;
+  /** Whether a tool, as the agent knows it, is its own. */
+  readonly owns: (agentName: string) => boolean;
+}
 
 interface Bridged<Name extends HookName> {
-  input(event: HookEvent<Name>): Fields;
-  /** A patch of an extension, in the words of the gateway's hook; fields that the row does not name are left out before. */
-  patched?(patch: Fields, event: HookEvent<Name>, owns: Owns): HookResult<Name> | undefined;
+  /** More than one where the extension knows it as several: each is asked about in turn. */
+  input(event: HookEvent<Name>, world: ToolWorld): Fields | readonly Fields[];
+  /**
+   * A patch of an extension to what it was sent, in the words of the gateway's hook; fields that the row does not name are left out
+   * before. Throws where the extension wants something that cannot be done: what then happens, the hook says.
+   */
+  patched?(patch: Fields, event: HookEvent<Name>, asked: Asked, sent: Fields): HookResult<Name> | undefined;
   blocked?(reason: string): HookResult<Name>;
 }
 
 const rows = {
   before_tool_call: {
-    input: ({ toolName, params, toolCallId }) => ({ tool: shownTool(toolName), arguments: params, call_id: toolCallId }),
-    // Whose tool it is may change what it is called with; others may only stop it.
-    patched: ({ arguments: params }, { toolName }, owns) =>
-      isObject(params) && owns(toolName) ? { params: params as JsonObject } : undefined,
+    input: ({ toolName, params, toolCallId }, world) => callsIn(world, toolName, params).map((call) => ({ ...call, call_id: toolCallId })),
+    // Its own tools, and those of the agent, which are looked at again as any other call; of tools of other extensions it may only
+    // stop the call.
+    patched({ arguments: given }, { toolName, params }, { world, owns }, { arguments: sent }) {
+      if (given === undefined || !(owns(toolName) || agentToolRow(toolName))) return undefined;
+      if (!isObject(given)) throw new Error('its patch has arguments that are no object');
+      const made = world === 'sep' ? argumentsHere(toolName, params, sent as Fields, given) : given;
+      if (made === undefined) throw new Error(`it wants to change a part of ${toolName}, which can only be stopped`);
+      return made === params ? undefined : { params: made as JsonObject };
+    },
     blocked: (blockReason) => ({ block: true, blockReason }),
   } satisfies Bridged<'before_tool_call'>,
   user_bash: {
     input: ({ command, cwd }) => ({ command, ...(cwd === undefined ? {} : { cwd }) }),
-    patched: ({ command }) => (typeof command === 'string' && command !== '' ? { command } : undefined),
+    patched({ command }) {
+      if (command === undefined) return undefined;
+      if (typeof command !== 'string' || command === '') throw new Error('its patch has no command that could run');
+      return { command };
+    },
     blocked: (blockReason) => ({ block: true, blockReason }),
   } satisfies Bridged<'user_bash'>,
   tool_result_persist: {
-    input: ({ toolName, toolCallId, params, content, isError, details }) => ({
-      tool: shownTool(toolName),
+    input: ({ toolName, toolCallId, params, content, isError, details }, world) => ({
+      ...callIn(world, toolName, params),
       call_id: toolCallId,
-      arguments: params,
       content: textOf(content),
       is_error: isError,
       ...(details === undefined ? {} : { details }),
@@ -101,9 +128,14 @@ function rowOf(name: BridgedHook): Bridged<HookName> {
   return rows[name] as unknown as Bridged<HookName>;
 }
 
-/** The `input` of a `hook` request. */
-export function hookInput(name: BridgedHook, event: HookEvent<HookName>): Fields {
-  return { ...whereOf(event), ...rowOf(name).input(event) };
+/** The `input` of each `hook` request. */
+export function hookInputs(name: BridgedHook, event: HookEvent<HookName>, world: ToolWorld): readonly Fields[] {
+  const inputs = rowOf(name).input(event, world);
+  return (isList(inputs) ? inputs : [inputs]).map((input) => ({ ...whereOf(event), ...input }));
+}
+
+function isList(inputs: Fields | readonly Fields[]): inputs is readonly Fields[] {
+  return Array.isArray(inputs);
 }
 
 /** Where something happens, as far as the event says so. */
@@ -116,22 +148,23 @@ export function whereOf(event: object): Fields {
   };
 }
 
-/** What the answer of an extension means for the hook; undefined for no opinion. */
+/** What the answer of an extension to this input means for the hook; undefined for no opinion. */
 export function hookResult(
   sepName: SepHookName,
   name: BridgedHook,
   outcome: Outcome,
   event: HookEvent<HookName>,
-  owns: Owns,
+  asked: Asked,
+  sent: Fields,
 ): HookResult<HookName> | undefined {
   const row = rowOf(name);
   if (outcome.action === 'continue') return undefined;
   if (outcome.action === 'block') return hooks[sepName].block ? row.blocked?.(outcome.reason ?? texts.blockedBy(sepName)) : undefined;
   const { patch } = outcome;
   // A patch that names another tool than the one that is called is about something else.
-  if (sepName === 'tool_call' && typeof patch.tool === 'string' && bareTool(patch.tool) !== bareTool(toolIn(event))) return undefined;
+  if (sepName === 'tool_call' && typeof patch.tool === 'string' && bareTool(patch.tool) !== bareTool(String(sent.tool))) return undefined;
   const allowed: readonly string[] = hooks[sepName].patch;
-  return row.patched?.(Object.fromEntries(Object.entries(patch).filter(([key]) => allowed.includes(key))), event, owns);
+  return row.patched?.(Object.fromEntries(Object.entries(patch).filter(([key]) => allowed.includes(key))), event, asked, sent);
 }
 
 /** The `input` of a hook beyond SEP: the whole event. */
@@ -156,10 +189,6 @@ function refusedBy(result: TSchema, reason: string): Fields | undefined {
   if (fields.has('cancel')) return { cancel: true, cancelReason: reason };
   if (fields.has('handled')) return { handled: true, reply: reason };
   return fields.has('retry') ? { action: 'revise', retry: { instruction: reason } } : undefined;
-}
-
-function toolIn(event: HookEvent<HookName>): string {
-  return shownTool((event as { toolName?: string }).toolName ?? '');
 }
 
 /** Its text is this; what else is in it, tool calls and images, stays where it is. */

@@ -24,7 +24,10 @@ test('a folder that is fit says what it would ask for, and what trust would be b
     'main.mjs': '',
   });
   const checked = await check(folder);
-  assert.deepEqual([checked.problems, checked.notes, checked.asked, checked.manifest?.name], [[], [], ['tools.register'], 'fit']);
+  assert.deepEqual(
+    [checked.problems, checked.notes, checked.asked, checked.manifest?.name],
+    [[], [], ['tools.register', 'tools.narrow'], 'fit'],
+  );
   assert.match(checked.treeHash ?? '', /^[0-9a-f]{64}$/);
   symlinkSync(folder, join(home, 'linked'));
   assert.equal((await check(join(home, 'linked'))).folder, checked.folder, 'where somebody types a link, the folder itself is meant');

@@ -14,7 +14,15 @@ import {
   type PluginManifest,
 } from '@tenon/protocol';
 import { type ExtensionManifest, manifestInPackage, readManifest, type Registrations } from '@tenon/protocol/sep';
-import { asksFor, EXTENSION_MANIFEST_FILE, groupNames, isFurtherEventName, isFurtherHookName, limits } from '@tenon/protocol/sep/wire';
+import {
+  asksFor,
+  EXTENSION_MANIFEST_FILE,
+  groupNames,
+  isEventName,
+  isFurtherEventName,
+  isFurtherHookName,
+  limits,
+} from '@tenon/protocol/sep/wire';
 import { parse, TomlError } from 'smol-toml';
 import { isLoaderVariable } from '../../../kernel/loader-variables.ts';
 import { exists, idFrom, type NotFit, RESERVED_IDS } from '../../discover.ts';
@@ -167,11 +175,11 @@ function pluginManifestOf(manifest: ExtensionManifest): PluginManifest {
 /** What the operator is asked for: by groups, by hooks, by events. A group that is not served stays off. */
 export function grantsOf(manifest: ExtensionManifest): string[] {
   const { capabilities = {} } = manifest;
-  const { hooks = [], events = [] } = capabilities;
+  const { events = [] } = capabilities;
   const switched = groupNames.filter((group) => asksFor(group, capabilities));
   const asked = [
     ...switched.flatMap((group) => [...grantsOfGroup(group), ...furtherGrants(group)]),
-    ...hooks.flatMap((each) => needsOf(hookOf(each))),
+    ...hooksIn(manifest).flatMap((each) => needsOf(hookOf(each))),
     ...events.flatMap(needsOfEvent),
     ...grantsOfReach(reachOf(manifest)),
     ...grantsOfEnvironment(manifest),
@@ -181,15 +189,29 @@ export function grantsOf(manifest: ExtensionManifest): string[] {
 }
 
 /**
+ * Hooks that the manifest names. A manifest of plain SEP has no list of them and names them among its events; what is both is meant as
+ * the event there.
+ */
+export function hooksIn({ capabilities = {} }: ExtensionManifest): readonly string[] {
+  const { hooks, events = [] } = capabilities;
+  return hooks ?? events.filter((each) => hookOf(each) !== undefined && !isEventName(each));
+}
+
+/**
  * What a manifest of plain SEP leaves open: it names no hooks, and events only to narrow them. What the process registers then is
  * a question to the operator, which is asked once.
  */
 export function grantsWantedBy({ capabilities = {} }: ExtensionManifest, { hooks = [], subscriptions = [] }: Registrations): string[] {
   const wanted = [
-    ...(capabilities.hooks === undefined ? hooks.flatMap((each) => needsOf(hookOf(each))) : []),
+    ...(capabilities.hooks === undefined ? hookGrantsOf({ hooks }) : []),
     ...(capabilities.events?.length ? [] : subscriptions.flatMap(needsOfEvent)),
   ];
   return [...new Set(wanted)];
+}
+
+/** What the operator must have granted for the hooks that a process takes part in. */
+export function hookGrantsOf({ hooks = [] }: Pick<Registrations, 'hooks'>): string[] {
+  return [...new Set(hooks.flatMap((each) => needsOf(hookOf(each))))];
 }
 
 function needsOf(name: HookName | undefined): readonly string[] {

@@ -4,7 +4,7 @@ import { hookNeeds } from '@tenon/protocol';
 import type { ExtensionManifest, Registrations } from '@tenon/protocol/sep';
 import { asksFor, groupNames, registrationKeys, registrations as rows, type SepGroup } from '@tenon/protocol/sep/wire';
 import { grantsOfEnvironment } from '../process/environment.ts';
-import { hookOf, observedBy } from './find-extensions.ts';
+import { hookOf, hooksIn, observedBy } from './find-extensions.ts';
 import { grantsOfGroup, isOn } from '../serve/group-grants.ts';
 
 export interface Lack {
@@ -34,7 +34,8 @@ export function lackOf(what: string, group: SepGroup, manifest: ExtensionManifes
 
 /** Of everything that it has registered. */
 export function lacksOf(registered: Registrations, manifest: ExtensionManifest, holds: Holds): Lack[] {
-  const { hooks: declaredHooks = [], events: declaredEvents = [] } = manifest.capabilities ?? {};
+  const { events: declaredEvents = [] } = manifest.capabilities ?? {};
+  const declaredHooks = hooksIn(manifest);
   const lacks: Lack[] = [];
   const add = (lack: Lack | undefined) => lack && lacks.push(lack);
   for (const kind of registrationKeys) {

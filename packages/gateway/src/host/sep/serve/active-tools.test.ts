@@ -16,6 +16,7 @@ function world(granted: readonly string[]) {
     activeTools,
     desk: { tools: () => OFFERED },
     holds: (grant) => granted.includes(grant),
+    world: () => 'sep',
   });
   return {
     set: (...tools: string[]) => serve!({ tools } as never, { dispatch: undefined } as never),
