@@ -10,6 +10,9 @@ import { loadConfig } from '../../packages/gateway/src/config.ts';
 import { createBackup, restoreBackup, runOfflineDoctor } from '../../packages/gateway/src/maintenance.ts';
 import { placeOf } from '../../packages/gateway/src/store/attachment-files.ts';
 import type { Store } from '../../packages/gateway/src/store/store.ts';
+import { openBackup } from '../../packages/gateway/src/store/backup.ts';
+import { editBackup, flipBackupBytes, flipByte, unsealBackup } from '../support/backups.ts';
+import { createRandom } from '../support/random.ts';
 import { engines, openWorld } from '../support/stores.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -76,7 +79,7 @@ for (const from of engines) {
       mkdirSync(dirname(placeOf(target.home, digestOf(contents[1]!))), { recursive: true });
       symlinkSync('/etc/hostname', placeOf(target.home, digestOf(contents[1]!)));
       await target.store.close();
-      assert.deepEqual(await restoreBackup({ config: configOf(target), file, dryRun: true }), {});
+      assert.deepEqual(await restoreBackup({ config: configOf(target), file, dryRun: true }), { sealed: true });
       const restored = await restoreBackup({ config: configOf(target), file });
       assert.deepEqual([restored.files?.count, restored.files?.missingCount], [3, 0]);
       assert.deepEqual(wholeIn(target.home), [true, true, true]);
@@ -158,9 +161,7 @@ test('a backup whose files were changed is refused whole, whatever was changed',
   ];
   for (const [name, change, why] of changes) {
     writeFileSync(file, untouched);
-    const database = new DatabaseSync(file);
-    database.exec(change);
-    database.close();
+    editBackup(file, change);
     await assert.rejects(restoreBackup({ config: configOf(world), file }), why, name);
     assert.ok(readFileSync(join(world.home, 'tenon.db')).equals(store), `${name}: the store is as it was`);
   }
@@ -177,11 +178,12 @@ test('a backup from before files were in backups is restored, with a record of w
   await keep(world.store, world.home);
   const file = join(world.home, 'backup');
   await createBackup({ config: configOf(world), file });
-  const database = new DatabaseSync(file);
   // Whatever else somebody put into it stays behind: only rows come out of a backup.
-  database.exec(`drop table backup_attachments; drop table backup_pieces; create table other (a);
-    create trigger evil after insert on sessions begin delete from tokens; end`);
-  database.close();
+  editBackup(
+    file,
+    `drop table backup_attachments; drop table backup_pieces; create table other (a);
+    create trigger evil after insert on sessions begin delete from tokens; end`,
+  );
   await world.store.close();
   rmSync(placeOf(world.home, digestOf(contents[1]!)));
   const { files } = await restoreBackup({ config: configOf(world), file });
@@ -192,4 +194,43 @@ test('a backup from before files were in backups is restored, with a record of w
   const restored = new DatabaseSync(join(world.home, 'tenon.db'), { readOnly: true });
   assert.deepEqual(restored.prepare(`select name from sqlite_schema where name in ('other', 'evil')`).all(), []);
   restored.close();
+});
+
+for (const engine of engines) {
+  test(`${engine}: a byte of a backup that was flipped anywhere is found before anything is replaced`, async () => {
+    verifies('R13:backup');
+    await using world = await openWorld(engine);
+    await keep(world.store, world.home);
+    const file = join(world.home, 'backup');
+    await createBackup({ config: configOf(world), file });
+    await world.store.close();
+    const config = configOf(world);
+    assert.deepEqual(await restoreBackup({ config, file, dryRun: true }), { sealed: true });
+    flipBackupBytes(file, { flips: 24, random: createRandom(20_260_602) });
+
+    const before = readdirSync(world.home).sort();
+    const whole = readFileSync(file);
+    flipByte(file, 3_000_000, 1);
+    for (const dryRun of [true, false])
+      await assert.rejects(restoreBackup({ config, file, dryRun }), {
+        message: `${file} is damaged: something between byte 2097152 and byte 3145728 was changed; nothing was restored`,
+      });
+    assert.deepEqual(readdirSync(world.home).sort(), before);
+    writeFileSync(file, whole.subarray(0, -1));
+    assert.throws(() => openBackup(file, ['tenon.toml', 'token', 'home.key', 'audit-head.json']), /its digests are gone/);
+    await world.reopen();
+    assert.equal((await world.store.read('sessions.get', { key })).session.key, key);
+  });
+}
+
+test('a backup from before backups were sealed is restored, and that it has no digests is said', async () => {
+  verifies('R13:backup');
+  await using world = await openWorld('sqlite');
+  const file = join(world.home, 'backup');
+  await createBackup({ config: configOf(world), file });
+  await world.store.close();
+  unsealBackup(file);
+  assert.deepEqual(await restoreBackup({ config: configOf(world), file, dryRun: true }), { sealed: false });
+  assert.equal((await restoreBackup({ config: configOf(world), file })).sealed, false);
+  await world.reopen();
 });

@@ -72,8 +72,8 @@ test('sqlite: a backup of a store whose log is damaged is refused, and a restore
 test('sqlite: a store that ends before the kept head is refused, unless it has a new epoch or an older schema', async () => {
   verifies('R13:wal', 'R15');
   using place = temporaryFolder();
-  const home = makeStoreWithWal(join(place.path, 'store'), SESSIONS).folder;
-  const { epoch } = stateOf(home);
+  const { folder: home, kept } = makeStoreWithWal(join(place.path, 'store'), SESSIONS);
+  const { epoch } = kept;
   const open = async () => (await openStore({ home, engine: 'sqlite', url: '', maxBytes: 0, now: 1 }, quiet)).close();
   await keep(home, { epoch, head: SESSIONS + 3, schema: schemaVersion });
   const before = snapshot(home);
@@ -94,11 +94,7 @@ test('sqlite: a store that ends before the kept head is refused, unless it has a
   writeFileSync(join(home, STREAM_HEAD_FILE), readFileSync(join(home, STREAM_HEAD_FILE), 'utf8').replace(/"head":\d+/, '"head":99'));
   assert.equal(readStreamHead(home), 'unreadable');
   await open();
-  for (const head of [
-    { epoch, head: SESSIONS, schema: schemaVersion },
-    { epoch: 'another life', head: 999, schema: schemaVersion },
-    { epoch, head: 999, schema: schemaVersion + 1 },
-  ]) {
+  for (const head of [kept, { epoch: 'another life', head: 999, schema: schemaVersion }, { epoch, head: 999, schema: schemaVersion + 1 }]) {
     await keep(home, head);
     await open();
   }
@@ -142,12 +138,11 @@ test('the head of the stream is kept at most every 200 ms, never before its comm
 test('sqlite: salvage gives up what is lost, keeps the files as they were found and says so in the audit log', async () => {
   verifies('R13:salvage');
   using place = temporaryFolder();
-  const home = makeStoreWithWal(join(place.path, 'store'), SESSIONS).folder;
+  const { folder: home, kept } = makeStoreWithWal(join(place.path, 'store'), SESSIONS);
   initialiseAuditHead(home);
   const config = loadConfig({ home, env: {} });
   assert.equal(await salvageStore({ config }), undefined, 'a sound store has nothing to give up');
-  const { epoch } = stateOf(home);
-  await keep(home, { epoch, head: SESSIONS, schema: schemaVersion });
+  await keep(home, kept);
   const file = join(home, STORE_FILE);
   const database = readFileSync(file);
   const log = damageLog(file);
@@ -162,7 +157,7 @@ test('sqlite: salvage gives up what is lost, keeps the files as they were found 
   const { sessions } = await store.read('sessions.list', { limit: 200 });
   assert.ok(sessions.length > SESSIONS / 2 && sessions.length < SESSIONS, `${sessions.length}`);
   assert.deepEqual([store.stream.head, given?.position], [sessions.length, sessions.length]);
-  assert.notEqual(store.stream.epoch, epoch);
+  assert.notEqual(store.stream.epoch, kept.epoch);
   const [record] = await store.read('audit.list', { limit: 1 });
   assert.deepEqual([record?.action, record?.actor], ['store.salvage', 'operator']);
   await store.close();
@@ -227,15 +222,6 @@ async function keep(home: string, { epoch, head, schema }: StreamHead): Promise<
   keeper.begin({ epoch, head, floor: 0 });
   await keeper.close();
   assert.deepEqual(readStreamHead(home), { epoch, head, schema });
-}
-
-function stateOf(home: string): { epoch: string; head: number } {
-  const copy = `${home}-state`;
-  cpSync(home, copy, { recursive: true });
-  const { database, stream } = openDatabase({ file: join(copy, STORE_FILE), maxBytes: 0, now: 1 });
-  database.close();
-  rmSync(copy, { recursive: true });
-  return stream;
 }
 
 /** One byte in the middle of it; the log as it is then. */

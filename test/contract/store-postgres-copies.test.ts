@@ -161,7 +161,7 @@ async function ask(url: string, ...statements: string[]): Promise<unknown[]> {
 
 function shapeOf(database: DatabaseSync): unknown[] {
   return database
-    .prepare(`select type, name, sql from sqlite_schema where tbl_name <> 'backup_files' order by type, name`)
+    .prepare(`select type, name, sql from sqlite_schema where tbl_name not like 'backup!_%' escape '!' order by type, name`)
     .all()
     .map((row) => ({ ...row }));
 }

@@ -1,15 +1,17 @@
 // `npm run chaos`: the promises at full count, with the same rig as the tests. Bounded by --minutes where there is less time.
 //   npm run chaos -- --seed 7 --kills 2000 --engine sqlite|postgres|both --minutes 30 --only resume
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { readStreamHead, type StreamHead } from '../../packages/gateway/src/store/stream-head.ts';
+import { flipBackupBytes } from '../support/backups.ts';
 import { killAtRandom, openChaosWorld, runKillRounds } from '../support/chaos.ts';
 import { mountSmallDisk, surviveFullDisk } from '../support/chaos-disk.ts';
-import type { Door } from '../support/chaos-link.ts';
+import { type Door, openLink } from '../support/chaos-link.ts';
 import { watchSyncs } from '../support/chaos-strace.ts';
-import { faultPoints, isElsewhere, killAt } from '../support/fault-points.ts';
+import { faultPoints, isElsewhere, killAt, runTenon } from '../support/fault-points.ts';
 import { dieOnce, swapRounds, writeStorm } from '../support/extension-storms.ts';
 import { floodKinds, floodOnce } from '../support/extension-floods.ts';
 import { temporaryHome } from '../support/gateway.ts';
@@ -18,7 +20,7 @@ import { Ledger } from '../support/ledger.ts';
 import type { Observer } from '../support/ledger-observer.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { createRandom, type Random } from '../support/random.ts';
-import { cutWal, makeStoreWithWal } from '../support/stores-damage.ts';
+import { cutWal, flipWalBytes, makeStoreWithWal } from '../support/stores-damage.ts';
 import { prepareLingering, stopAndStart } from '../support/stop-rounds.ts';
 import type { Engine } from '../support/stores.ts';
 import { runPluginChaos } from '../support/plugin-chaos.ts';
@@ -84,6 +86,8 @@ const parts: readonly Part[] = [
   ...chosen.map(resume),
   ...chosen.map(stops),
   walCuts(),
+  walFlips(),
+  backupFlips(),
   fullDisk(),
   syncBeforeReply(),
 ].filter(({ name }) => name.includes(given.only));
@@ -508,6 +512,65 @@ function walCuts(): Part {
       rmSync(home, { recursive: true });
       step(Math.min(count, cuts));
       return `${cuts} cuts, ${different} different prefixes, nothing invented`;
+    },
+  };
+}
+
+/** Of a log that a gateway left behind under load: what it acknowledged is there, or the store is refused. */
+function walFlips(): Part {
+  return {
+    name: 'log flips',
+    promise: 'R13:wal R01',
+    unit: 'flips',
+    count: 2_000,
+    async run({ count, seed: first, isOver, step }) {
+      await using world = await openChaosWorld('sqlite');
+      const ledger = new Ledger({ seed: first, observers: 0 });
+      const gateway = await world.start();
+      const load = await ledger.load(gateway);
+      await ledger.until(() => ledger.stats.answered >= 300);
+      await load.stop();
+      const kept = await keptUpTo(world.home, await positionOf(gateway));
+      await gateway.kill();
+      const work = { flips: count, random: createRandom(first), isOver, onFlip: step };
+      const { refused, whole } = flipWalBytes({ folder: world.home, kept }, join(world.home, 'flipped'), work);
+      return `${ledger.stats.answered} answered, 0 lost silently; ${refused} times refused, ${whole} times whole`;
+    },
+  };
+}
+
+async function positionOf(gateway: Door): Promise<number> {
+  const link = await openLink(gateway, { connect: { caps: ['resume'] } });
+  await link.cut();
+  return (link.hello.events as { seq: number }).seq;
+}
+
+async function keptUpTo(home: string, position: number): Promise<StreamHead> {
+  for (;;) {
+    const kept = readStreamHead(home);
+    if (typeof kept === 'object' && kept.head >= position) return kept;
+    await pause(20);
+  }
+}
+
+function backupFlips(): Part {
+  return {
+    name: 'backup flips',
+    promise: 'R13:backup',
+    unit: 'flips',
+    count: 1_000,
+    async run({ count, seed: first, isOver, step }) {
+      await using world = await openChaosWorld('sqlite');
+      const ledger = new Ledger({ seed: first, observers: 0 });
+      const gateway = await world.start();
+      const load = await ledger.load(gateway);
+      await ledger.until(() => ledger.stats.answered >= 300);
+      await load.stop();
+      const file = join(world.home, 'backup');
+      const backup = await runTenon(['backup', file, '--home', world.home]);
+      assert.equal(backup.code, 0, backup.stderr);
+      flipBackupBytes(file, { flips: count, random: createRandom(first), isOver, onFlip: step });
+      return `every one found, in ${(statSync(file).size / 1_048_576).toFixed(1)} MB`;
     },
   };
 }

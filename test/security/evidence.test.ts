@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { type ErrorCode, errorCodes, methodNames } from '@tenon/protocol';
+import { editBackup } from '../support/backups.ts';
 import { type GatewayProcess, startGatewayProcess, temporaryHome } from '../support/gateway.ts';
 import { connectParams, connectRaw, type Frame, openRaw, type RawClient } from '../support/raw-client.ts';
 import { verifies } from '../support/verifies.ts';
@@ -486,10 +487,7 @@ test('S78 a backup that was tampered with is refused whole', async () => {
   });
   const outside = join(place.home, 'outside');
   mkdirSync(outside);
-  const edit = (statements: string) => (file: string) => {
-    using database = new DatabaseSync(file);
-    database.exec(statements);
-  };
+  const edit = (statements: string) => (file: string) => editBackup(file, statements);
   const carry = (name: string) => edit(`insert into backup_files values ('${name}', x'6f776e6564')`);
   const tampering: Record<string, (file: string) => void> = {
     'a file above the home': carry('../outside/owned'),

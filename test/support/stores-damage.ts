@@ -1,13 +1,13 @@
 // Stores as crashes and disks leave them: a database with a write-ahead log that was never folded in, and that log cut.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreOpenError } from '../../packages/gateway/src/store/failure.ts';
-import { schemaVersion } from '../../packages/gateway/src/store/migrations.ts';
+import { schemaVersion, storedTables } from '../../packages/gateway/src/store/migrations.ts';
 import { createSqliteRunner } from '../../packages/gateway/src/store/sqlite-run.ts';
 import { STORE_FILE } from '../../packages/gateway/src/store/open.ts';
 import { openDatabase } from '../../packages/gateway/src/store/sqlite-file.ts';
-import type { StreamState } from '../../packages/gateway/src/store/stream.ts';
 import type { StreamHead } from '../../packages/gateway/src/store/stream-head.ts';
 import type { Random } from './random.ts';
 import { createSession } from '../../packages/gateway/src/store/sessions.ts';
@@ -15,13 +15,15 @@ import { createSession } from '../../packages/gateway/src/store/sessions.ts';
 export interface StoreWithWal {
   readonly folder: string;
   readonly commits: number;
+  /** The head of its stream, as a gateway keeps it. */
+  readonly kept: StreamHead;
 }
 
 /** One commit for each session, half of them folded into the database and half in the log; the files as kill -9 leaves them. */
 export function makeStoreWithWal(folder: string, commits: number): StoreWithWal {
   const inUse = `${folder}-in-use`;
   mkdirSync(inUse, { recursive: true });
-  const { database } = openDatabase({ file: join(inUse, STORE_FILE), maxBytes: 0, now: 1 });
+  const { database, stream } = openDatabase({ file: join(inUse, STORE_FILE), maxBytes: 0, now: 1 });
   const runner = createSqliteRunner(database);
   for (let n = 0; n < commits; n++) {
     database.exec('begin');
@@ -36,7 +38,7 @@ export function makeStoreWithWal(folder: string, commits: number): StoreWithWal 
   for (const name of [STORE_FILE, `${STORE_FILE}-wal`]) copyFileSync(join(inUse, name), join(folder, name));
   database.close();
   rmSync(inUse, { recursive: true });
-  return { folder, commits };
+  return { folder, commits, kept: { epoch: stream.epoch, head: commits, schema: schemaVersion } };
 }
 
 /** Cuts the log at every so many bytes of its end; each time the store opens, and has the first of the commits and no other. */
@@ -64,26 +66,34 @@ export function cutWal(origin: StoreWithWal, folder: string, cut: { last: number
   return { cuts, different: states.size };
 }
 
+export interface Flips {
+  readonly flips: number;
+  readonly random: Random;
+  readonly isOver?: () => boolean;
+  readonly onFlip?: (done: number) => void;
+}
+
 /**
- * Flips single bytes of the log, one at a time, beside a head of the stream that was kept when all was written: each time the store opens
- * with every commit, or is refused and left as it is.
+ * Flips single bytes of the log of a store that was left by kill -9, one at a time, beside the head of the stream that was kept: each time the
+ * store opens with every row, or is refused and left as it is.
  */
 export function flipWalBytes(
-  origin: StoreWithWal,
+  origin: { readonly folder: string; readonly kept: StreamHead },
   folder: string,
-  {
-    flips,
-    random,
-    isOver = () => false,
-    onFlip,
-  }: { flips: number; random: Random; isOver?: () => boolean; onFlip?: (done: number) => void },
+  { flips, random, isOver = () => false, onFlip }: Flips,
 ): { refused: number; whole: number } {
-  cpSync(origin.folder, folder, { recursive: true });
+  const { kept } = origin;
+  mkdirSync(folder);
   const file = join(folder, STORE_FILE);
-  const database = readFileSync(file);
-  const log = readFileSync(`${file}-wal`);
-  const { epoch } = stateIn(file);
-  const kept = { epoch, head: origin.commits, schema: schemaVersion };
+  const database = readFileSync(join(origin.folder, STORE_FILE));
+  const log = readFileSync(join(origin.folder, `${STORE_FILE}-wal`));
+  const put = (bytes: Buffer) => {
+    writeFileSync(file, database);
+    writeFileSync(`${file}-wal`, bytes);
+    rmSync(`${file}-shm`, { force: true });
+  };
+  put(log);
+  const all = rowsIn(file, kept);
   const counts = { refused: 0, whole: 0 };
   for (let done = 0; done < flips && !isOver(); done++) {
     // The header of the log and those of its frames are hit more often than by chance.
@@ -92,12 +102,10 @@ export function flipWalBytes(
     const bits = 1 + random.below(255);
     const flipped = Buffer.from(log);
     flipped[offset] = (flipped[offset] as number) ^ bits;
-    writeFileSync(file, database);
-    writeFileSync(`${file}-wal`, flipped);
-    rmSync(`${file}-shm`, { force: true });
+    put(flipped);
     const where = `byte ${offset} of ${log.length} with ${bits}`;
     try {
-      assert.equal(commitsIn(file, where, kept), origin.commits, where);
+      assert.equal(rowsIn(file, kept), all, `${where}: the store opened without all that was acknowledged`);
       counts.whole++;
     } catch (error) {
       if (!(error instanceof StoreOpenError)) throw error;
@@ -115,14 +123,23 @@ export function flipWalBytes(
 
 const FRAME_BYTES = 24 + 4096;
 
-function stateIn(file: string): StreamState {
-  const { database, stream } = openDatabase({ file, maxBytes: 0, now: 1 });
-  database.close();
-  return stream;
+/** A digest of everything that is stored. */
+function rowsIn(file: string, kept: StreamHead): string {
+  const { database } = openDatabase({ file, maxBytes: 0, now: 1, kept });
+  try {
+    const digest = createHash('sha256');
+    for (const table of storedTables) {
+      const rows = database.prepare(`select * from ${table}`).all();
+      digest.update(`${table} ${JSON.stringify(rows)}`);
+    }
+    return digest.digest('hex');
+  } finally {
+    database.close();
+  }
 }
 
-function commitsIn(file: string, where: string, kept?: StreamHead): number {
-  const { database, stream } = openDatabase({ file, maxBytes: 0, now: 1, ...(kept ? { kept } : {}) });
+function commitsIn(file: string, where: string): number {
+  const { database, stream } = openDatabase({ file, maxBytes: 0, now: 1 });
   try {
     const keys = database
       .prepare('select key from sessions order by ord')

@@ -80,7 +80,7 @@ export async function restoreBackup({
   /** Only checks the backup and that nothing stands in the way. */
   dryRun?: boolean;
   onProgress?: Progress;
-}): Promise<{ kept?: string; keptFiles?: string; files?: FileSummary }> {
+}): Promise<{ sealed: boolean; kept?: string; keptFiles?: string; files?: FileSummary }> {
   const source = resolve(file);
   return saying(`Cannot restore ${source}`, config, async () => {
     const { home, settings } = config;
@@ -89,13 +89,14 @@ export async function restoreBackup({
     try {
       const backup = openBackup(source, BACKED_UP, onProgress);
       backup.close();
-      if (dryRun) return {};
+      const { sealed } = backup;
+      if (dryRun) return { sealed };
       const { kept, keptFiles, files } =
         settings['store.engine'] === 'sqlite'
           ? restoreSqlite(source, join(home, STORE_FILE), systemClock.now(), onProgress)
           : await restorePostgres(config, source, onProgress);
       restoreFiles(home, withStoreOf(config, backup.files));
-      return { ...(kept === undefined ? {} : { kept }), ...(keptFiles === undefined ? {} : { keptFiles }), files };
+      return { sealed, ...(kept === undefined ? {} : { kept }), ...(keptFiles === undefined ? {} : { keptFiles }), files };
     } finally {
       lock.release();
     }

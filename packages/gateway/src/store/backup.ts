@@ -1,6 +1,6 @@
 // A backup is one file: a SQLite store of its own with all rows of one moment, the few files of the home folder that belong to
-// it in a table, and the files of attachments in pieces. It holds no paths, so none can lead anywhere. Either engine writes
-// and reads it.
+// it in a table, and the files of attachments in pieces, sealed with digests. It holds no paths, so none can lead anywhere. Either
+// engine writes and reads it.
 import {
   accessSync,
   chmodSync,
@@ -20,6 +20,7 @@ import { readIfThere, syncFile, syncFolder, writeFileDurably } from '../kernel/d
 import { faultpoint } from '../kernel/fault.ts';
 import { randomId } from '../kernel/ids.ts';
 import { checkFiles, type FileProgress, type FileSummary, keepFiles, placeFiles, takeFiles } from './backup-attachments.ts';
+import { announceSeal, announcesSeal, checkSeal, damaged, sealBackup } from './backup-seal.ts';
 import { StoreOpenError } from './failure.ts';
 import { migrationsAfter, storedTables } from './migrations.ts';
 import { beginNewLife } from './new-life.ts';
@@ -127,10 +128,12 @@ function finish({ home, file, onFile }: BackupOptions, draft: string, files: rea
     const insert = database.prepare('insert into backup_files (name, content) values (?, ?)');
     for (const [name, content] of files) insert.run(name, content);
     if (onFile) taken = takeFiles(database, home, onFile);
+    announceSeal(database);
     sessions = (database.prepare('select count(*) as n from sessions').get() as { n: number }).n;
   } finally {
     database.close();
   }
+  sealBackup(draft);
   syncFile(draft);
   faultpoint('backup.before-rename');
   putInPlace(draft, file);
@@ -165,6 +168,8 @@ function claim(file: string): void {
 export interface OpenBackup {
   readonly database: DatabaseSync;
   readonly files: ReadonlyMap<string, Buffer>;
+  /** Whether every byte was held against its digest. Backups from before they had digests cannot be. */
+  readonly sealed: boolean;
   close(): void;
 }
 
@@ -172,6 +177,7 @@ export interface OpenBackup {
 export function openBackup(file: string, homeFiles: readonly string[], onFile: FileProgress = () => {}): OpenBackup {
   if (!existsSync(file)) throw new StoreOpenError('storage', `There is no backup ${file}`);
   if (!statSync(file).isFile()) throw new StoreOpenError('foreign', `${file} is not a file`);
+  const sealed = checkSeal(file) !== undefined;
   let database: DatabaseSync;
   try {
     database = new DatabaseSync(file, { readOnly: true });
@@ -182,10 +188,11 @@ export function openBackup(file: string, homeFiles: readonly string[], onFile: F
   }
   try {
     const fault = integrityFault(database);
-    if (fault) throw new StoreOpenError('damaged', `${file} is damaged: ${fault}`);
+    if (fault) throw damaged(file, fault);
+    if (!sealed && announcesSeal(database)) throw damaged(file, 'its digests are gone');
     const files = readFiles(database, file, homeFiles);
     checkFiles(database, file, onFile);
-    return { database, files, close: () => database.close() };
+    return { database, files, sealed, close: () => database.close() };
   } catch (error) {
     database.close();
     if (error instanceof StoreOpenError) throw error;

@@ -20,8 +20,12 @@ export const restore = defineCommand({
     const result = await restoreBackup(request).finally(progress.end);
     const { visible } = await import('@tenon/protocol');
     out.show({ dryRun: options.dryRun, ...result }, () =>
-      options.dryRun ? 'The backup can be restored' : visible(`Restored to ${settings.home}`),
+      options.dryRun
+        ? `The backup can be restored${result.sealed ? ': every byte is as it was written' : ''}`
+        : visible(`Restored to ${settings.home}`),
     );
+    if (!out.json && !result.sealed)
+      out.talk('This backup is from before backups carried digests: a byte that changed since may go unnoticed');
     if (out.json || options.dryRun) return;
     if (result.kept !== undefined) out.talk(visible(`The old store is kept as ${result.kept}`));
     if (result.keptFiles !== undefined) out.talk(visible(`Its files are kept in ${result.keptFiles}`));
