@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { limits } from '@tenon/protocol/sep/wire';
 import { createOrphanGuard } from '../../packages/gateway/src/host/sep/process/orphan-guard.ts';
-import { findMarked, tasksOfTree } from '../../packages/gateway/src/host/sep/process/process-tree.ts';
+import { findMarked, tasksOfTree } from '../../packages/gateway/src/kernel/process-tree.ts';
 import { confine, createConfinement } from '../../packages/gateway/src/host/sep/process/sandbox.ts';
 import { makeTool } from '../../packages/gateway/src/agent/plugin-tools.ts';
 import { detectSandbox } from '../../packages/gateway/src/kernel/sandbox/sandbox.ts';

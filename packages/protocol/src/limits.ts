@@ -45,6 +45,16 @@ export const limits = {
   pendingPairings: { value: 32, unit: 'count', summary: 'Pairing requests that wait at a time.' },
   maxTokens: { value: 1_000, unit: 'count', summary: 'Tokens that are neither revoked nor expired.' },
   maxDevices: { value: 1_000, unit: 'count', summary: 'Paired devices.' },
+  programProcesses: {
+    value: 1_024,
+    unit: 'count',
+    summary: 'Processes of one program that an agent runs; in the sandbox its threads count, too.',
+  },
+  programMemoryBytes: {
+    value: 8_589_934_592,
+    unit: 'bytes',
+    summary: 'Memory of one program with all its processes, and never more than three quarters of what there is.',
+  },
   answerRetentionMs: { value: 86_400_000, unit: 'ms', summary: 'How long the answer to an idempotency key is kept.' },
   eventRetentionCount: {
     value: 10_000,

@@ -3,6 +3,7 @@
 import type { ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import type { Clock } from './clock.ts';
+import { giveBackAfter } from './give-back.ts';
 import { withoutInherited } from './inherited-descriptors.ts';
 
 export interface ProgramEnd {
@@ -101,6 +102,7 @@ export function startProgram(argv: readonly string[], options: ProgramOptions): 
 
 function forward(output: Readable, name: OutputName, { onOutput }: ProgramOptions): void {
   output.on('data', (chunk: Buffer) => {
+    giveBackAfter(chunk.length);
     const taken = onOutput(chunk, name);
     if (!(taken instanceof Promise)) return;
     output.pause();

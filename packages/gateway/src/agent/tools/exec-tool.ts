@@ -226,6 +226,7 @@ function report(output: string, end: JobEnd, line: Command, details: JsonObject)
 export function describeEnd(end: JobEnd, line: { readonly argv: readonly string[] }, sandboxed: boolean): string {
   if (end.error?.code === 'ENOENT') return `[The program ${visible(line.argv[0] ?? '')} was not found]`;
   if (end.error) return `[The program could not be started: ${end.error.code ?? end.error.message}]`;
+  if (end.overused !== undefined) return `[Ended: ${end.overused}]`;
   if (end.timedOut) return `[Ended after ${end.durationMs} ms: it took longer than it may]`;
   if (end.signal !== null) return `[Ended by ${end.signal}]`;
   if (sandboxed && end.code === SETUP_FAILED) return `[Exit code ${end.code}: the sandbox may not have been made; see above]`;

@@ -1,8 +1,12 @@
 // The programs that run now, and the background jobs of each session. Everything here ends with the gateway.
+import { constrainedMemory } from 'node:process';
+import { totalmem } from 'node:os';
+import { limits } from '@tenon/protocol';
 import type { Clock } from '../../kernel/clock.ts';
 import { type OutputName, type Program, type ProgramEnd, startProgram } from '../../kernel/processes.ts';
 import type { Owner } from '../../kernel/sandbox/owner.ts';
 import type { Spawn } from '../../kernel/sandbox/sandbox.ts';
+import { type ProgramLimits, watchProgram } from '../../kernel/watch-program.ts';
 import { createOutputSink, type OutputSink } from './output-sink.ts';
 import type { Spool } from './spool.ts';
 import { ToolError } from './tool.ts';
@@ -46,6 +50,8 @@ export interface Job {
 }
 
 export interface JobEnd extends ProgramEnd {
+  /** Why it was ended, where it used too much. */
+  readonly overused?: string;
   readonly timedOut: boolean;
   readonly durationMs: number;
 }
@@ -60,7 +66,21 @@ export interface Jobs {
   close(): Promise<void>;
 }
 
-export function createJobs({ spawn, clock, newId, spool }: { spawn: Spawn; clock: Clock; newId: () => string; spool: Spool }): Jobs {
+/** Of a small machine it gets no more than leaves the gateway its part. */
+function programLimits(): ProgramLimits {
+  const there = Math.min(constrainedMemory() || Number.MAX_SAFE_INTEGER, totalmem());
+  return { processes: limits.programProcesses.value, memoryBytes: Math.min(limits.programMemoryBytes.value, Math.floor(there * 0.75)) };
+}
+
+export interface JobsDeps {
+  readonly spawn: Spawn;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly spool: Spool;
+  readonly usable?: ProgramLimits;
+}
+
+export function createJobs({ spawn, clock, newId, spool, usable = programLimits() }: JobsDeps): Jobs {
   const running = new Map<Job, Program>();
   const background: Job[] = [];
   let closing = false;
@@ -85,6 +105,14 @@ export function createJobs({ spawn, clock, newId, spool }: { spawn: Spawn; clock
         request.onOutput?.(chunk, from);
       },
     });
+    let overused: string | undefined;
+    const watch =
+      program.pid === undefined
+        ? undefined
+        : watchProgram(program.pid, usable, clock, (reason) => {
+            overused = reason;
+            program.kill();
+          });
     const timer =
       request.timeoutMs === undefined
         ? undefined
@@ -100,11 +128,12 @@ export function createJobs({ spawn, clock, newId, spool }: { spawn: Spawn; clock
       output,
       ended: program.ended.then(async (result) => {
         timer?.cancel();
+        watch?.cancel();
         const note = await request.afterwards?.();
         if (note !== undefined) output.write(Buffer.from(`\n[${note}]\n`));
         output.finish();
         running.delete(job);
-        end = { ...result, timedOut, durationMs: Math.round(clock.monotonic() - begun) };
+        end = { ...result, ...(overused === undefined ? {} : { overused }), timedOut, durationMs: Math.round(clock.monotonic() - begun) };
         return end;
       }),
       get end() {

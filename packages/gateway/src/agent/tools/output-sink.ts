@@ -19,9 +19,12 @@ export interface OutputSink {
 const UPDATE_MS = 150;
 const UPDATE_BYTES = 4_000;
 const NEWLINE = 10;
+const MAX_RECENT_BYTES = MAX_SHOWN_BYTES + 4;
 
 export function createOutputSink(spool: Spool, clock: Clock, onUpdate: (text: string) => void, keepAlways = false): OutputSink {
-  let recent = Buffer.alloc(0);
+  // One buffer for all of it: a copy of each chunk would pile up faster than it is collected.
+  const room = Buffer.alloc(MAX_RECENT_BYTES);
+  let recent = room.subarray(0, 0);
   let bytes = 0;
   let lines = 0;
   let writer: SpoolWriter | undefined = keepAlways ? spool.begin() : undefined;
@@ -38,9 +41,16 @@ export function createOutputSink(spool: Spool, clock: Clock, onUpdate: (text: st
       } catch (error) {
         unkept = (error as Error).message;
       }
-    } else {
-      writer?.write(chunk);
     }
+    writer?.write(chunk);
+  }
+
+  function remember(chunk: Buffer): void {
+    const last = chunk.subarray(-MAX_RECENT_BYTES);
+    const before = Math.min(recent.length, MAX_RECENT_BYTES - last.length);
+    room.copyWithin(0, recent.length - before, recent.length);
+    last.copy(room, before);
+    recent = room.subarray(0, before + last.length);
   }
 
   return {
@@ -52,10 +62,10 @@ export function createOutputSink(spool: Spool, clock: Clock, onUpdate: (text: st
     },
     write(chunk) {
       bytes += chunk.length;
-      for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) lines++;
-      recent = Buffer.concat([recent, chunk]);
+      // Beyond that their number says nothing more.
+      for (let at = chunk.indexOf(NEWLINE); at >= 0 && lines <= MAX_SHOWN_LINES; at = chunk.indexOf(NEWLINE, at + 1)) lines++;
       keep(chunk);
-      if (writer !== undefined || unkept !== undefined) recent = recent.subarray(-MAX_SHOWN_BYTES - 4);
+      remember(chunk);
       timer ??= clock.after(UPDATE_MS, () => {
         timer = undefined;
         onUpdate(tailOf(recent).subarray(-UPDATE_BYTES).toString('utf8'));

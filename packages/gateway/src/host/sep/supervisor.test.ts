@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { createManualClock } from '../../testing/manual-clock.ts';
 import type { ExtensionProcess, ProcessEnd } from './process/process.ts';
-import type { TreeUse } from './process/process-tree.ts';
+import type { TreeUse } from '../../kernel/process-tree.ts';
 import { createSupervisor } from './supervisor.ts';
 import { verifies } from '../../../../../test/support/verifies.ts';
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { startProgram } from '../processes.ts';
+import { bounded } from './bounds.ts';
 import { bubblewrapArgv } from './bubblewrap.ts';
 import { guarded } from './overlays.ts';
 import { ownerOf } from './owner.ts';
@@ -28,7 +29,7 @@ const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbi
 /** The words that run `argv` in a sandbox of this kind. */
 export function wrap(kind: 'bubblewrap' | 'unshare', argv: readonly string[], policy: SandboxPolicy): string[] {
   const profile = profileOf(policy);
-  const words = guarded(argv, profile.overlays);
+  const words = bounded(guarded(argv, profile.overlays));
   return (kind === 'bubblewrap' ? bubblewrapArgv : unshareArgv)(words, profile, ownerOf(policy.workspace));
 }
 

@@ -2,6 +2,7 @@
 // leaves the old one behind. The program then gets a user namespace of its own, so that it has no say over the mounts.
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { boundNamespace } from './bounds.ts';
 import type { Owner } from './owner.ts';
 import { escaped, isInside, type MountedPath, type Profile, systemProgram } from './profile.ts';
 
@@ -55,6 +56,7 @@ function script(profile: Profile, owner: Owner): string {
     'set -eu',
     `trap 'echo "The sandbox could not be made; the program has not run." >&2; exit ${SETUP_FAILED}' EXIT`,
     'path=$PATH; PATH=/usr/sbin:/usr/bin:/sbin:/bin',
+    ...(owner.uid === 0 ? boundNamespace() : []),
     `mount -t tmpfs -o nosuid,nodev,size=4m,mode=755 tenon ${quote(root)}`,
     `cd ${quote(root)}`,
     'mkdir -p proc dev/shm dev/pts tmp run .old',

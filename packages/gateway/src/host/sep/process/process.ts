@@ -6,7 +6,7 @@ import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import { withoutInherited } from '../../../kernel/inherited-descriptors.ts';
 import type { StderrRing } from './stderr-ring.ts';
-import { findMarked, readTree, tasksOfTree, tasksOfUser, type TreeUse } from './process-tree.ts';
+import { findMarked, readTree, tasksOfTree, tasksOfUser, type TreeUse } from '../../../kernel/process-tree.ts';
 import { type OrphanGuard, RUN_VARIABLE } from './orphan-guard.ts';
 
 export interface ProcessLimits {

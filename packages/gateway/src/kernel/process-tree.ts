@@ -1,4 +1,4 @@
-// What the processes of an extension use, as the kernel tells it under /proc: how many they are, their memory, their time.
+// What a process and those that come from it use, as the kernel tells it under /proc: how many they are, their memory, their time.
 // Nothing here throws: a process that ends while it is looked at is not there.
 import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
