@@ -1,7 +1,8 @@
 // Programs that extensions run: through the policy, the approvals and the limits of the agent's own tool. A real gateway, real
 // processes of extensions, and real programs.
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Approval } from '@tenon/protocol';
 import { removeFolder } from '../support/clean-up.ts';
@@ -151,6 +152,27 @@ test('what the policy asks about waits for a person, who sees exactly what would
   await talk.answer(inside, 'allow-once');
   await talk.ended(runId);
   assert.equal((await replyIn(sessionKey)).result?.exit_code, 4);
+});
+
+test('what was approved for an extension is what runs: a script that is swapped meanwhile does not', async () => {
+  verifies('sep:exec', 'S52');
+  const sessionKey = await freshSession();
+  const script = join(talk.workspace(), 'run.sh');
+  for (const words of [
+    ['sh', 'run.sh'],
+    ['sh', '-c', 'cd . && sh r?n.sh'],
+  ]) {
+    writeFileSync(script, 'echo good\n');
+    const reply = byCommand(run(...(words as [string])), sessionKey);
+    const asked = await questionAbout(words.at(-1)!);
+    assert.ok(!asked.allowed.includes('allow-always'));
+    assert.match(asked.notBound?.join() ?? '', words.length === 2 ? /run\.sh: without a sandbox/ : /files that match “r\?n\.sh”/);
+    writeFileSync(script, 'echo evil\n');
+    await talk.answer(asked, 'allow-once');
+    const { result, error } = await reply;
+    assert.equal(result, undefined);
+    assert.match(error!.message, /changed after .* nothing was run/);
+  }
 });
 
 test('what the policy or a plugin denies is refused, and the error says by what; so is what cannot be run', async () => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { type Approval, permissionModes } from '@tenon/protocol';
 import { call, type Conversation, openConversation, SESSION } from '../support/conversation.ts';
@@ -112,6 +113,73 @@ test('S52 a link that is the folder of a command is approved as where it leads, 
   await talk.answer(question, 'allow-once');
   await talk.ended(runId);
   assert.ok(!existsSync(join(workspace, 'b', 'made')), 'it did not run where the link leads now');
+});
+
+test('S52 what may run other code than was shown cannot be allowed for always, also not by a rule that is there', async () => {
+  verifies('S52', 'S55');
+  const home = temporaryHome();
+  await using server = await startModelServer({ script: [call('exec', { command: 'make' })] });
+  try {
+    let question: Approval;
+    let runId: string;
+    {
+      await using talk = await openConversation({ home, server });
+      writeFileSync(join(talk.workspace(), 'Makefile'), 'all:\n\ttouch made\n');
+      runId = await talk.send('go');
+      question = await talk.question(runId);
+      assert.deepEqual(question.allowed, ['allow-once', 'deny']);
+      assert.deepEqual(question.notBound, ['Any file of the workspace that “make” loads or runs by itself']);
+      const always = await talk.admin.request('approvals.resolve', { id: question.id, decision: 'allow-always' });
+      assert.deepEqual([always.error?.code, always.error?.details?.code], ['INVALID_REQUEST', 'DECISION_NOT_ALLOWED']);
+      const { stdout } = await tenon(home, 'approve', 'show', question.id);
+      assert.match(stdout, /not bound +Any file of the workspace that “make” loads or runs by itself/);
+      await talk.gateway.kill();
+    }
+    // A rule of an earlier version, for exactly this.
+    const database = new DatabaseSync(join(home, 'tenon.db'));
+    database.exec(`insert into approval_rules (id, agent_id, tool_name, digest, shown, created_at, created_by)
+      values ('${'r'.repeat(22)}', 'main', 'exec', '${question.digest}', '{"title":"Run make?","args":{}}', 1, 'test')`);
+    database.close();
+    await using talk = await openConversation({ home, server });
+    await talk.admin.request('sessions.create', { key: `${SESSION}-2` });
+    server.next(call('exec', { command: 'make' }), { text: 'done' });
+    const other = await talk.question(await talk.send('go', { sessionKey: `${SESSION}-2` }));
+    assert.equal(other.digest, question.digest);
+    assert.deepEqual((await list(talk)).map(({ id }) => id).sort(), [question.id, other.id].sort());
+    assert.ok(!existsSync(join(talk.workspace(), 'made')));
+    for (const id of [question.id, other.id]) await talk.admin.request('approvals.resolve', { id, decision: 'deny' });
+    await talk.ended(runId);
+  } finally {
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
+  }
+});
+
+test('S52 a script that is changed while the gateway is away is asked about again, whatever was said to the old one', async () => {
+  verifies('S52', 'S56');
+  const home = temporaryHome();
+  await using server = await startModelServer({ script: [call('exec', { command: 'cd sub && sh run.sh' })] });
+  try {
+    let question: Approval;
+    let runId: string;
+    {
+      await using talk = await openConversation({ home, server });
+      mkdirSync(join(talk.workspace(), 'sub'));
+      writeFileSync(join(talk.workspace(), 'sub', 'run.sh'), 'echo fine\n');
+      runId = await talk.send('go');
+      question = await talk.question(runId);
+      await talk.gateway.kill();
+    }
+    await using talk = await openConversation({ home, server });
+    writeFileSync(join(talk.workspace(), 'sub', 'run.sh'), 'touch ../harmed\n');
+    await talk.admin.request('approvals.resolve', { id: question.id, decision: 'allow-once' });
+    const asked = talk.question(runId).then((again) => talk.admin.request('approvals.resolve', { id: again.id, decision: 'deny' }));
+    await Promise.race([asked, talk.ended(runId)]);
+    await talk.ended(runId);
+    assert.equal((await talk.results())[0]?.isError, true);
+    assert.ok(!existsSync(join(talk.workspace(), 'harmed')));
+  } finally {
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
+  }
 });
 
 test('S52 what looks alike and does something else has another digest', async () => {
@@ -288,7 +356,7 @@ test('S55 "always" covers exactly what was allowed, for that agent, until it is 
       const outcome = await Promise.race([asked, talk.ended(runId).then(() => ({ question: undefined }))]);
       if (outcome.question) await talk.answer(outcome.question, decision);
       await talk.ended(runId);
-      return { asked: outcome.question !== undefined, result: (await talk.results(sessionKey))[0] };
+      return { asked: outcome.question !== undefined, bound: outcome.question?.bound, result: (await talk.results(sessionKey))[0] };
     };
     writeFileSync(join(shared, 'note.txt'), 'there');
     assert.deepEqual((await attempt(note('A'), 'allow-always')).asked, true);
@@ -302,13 +370,15 @@ test('S55 "always" covers exactly what was allowed, for that agent, until it is 
 
     writeFileSync(join(shared, 'run.sh'), 'echo one\n');
     const run = call('exec', { command: 'sh run.sh' });
-    assert.equal((await attempt(run, 'allow-always')).asked, true);
-    assert.equal((await attempt(run, 'deny')).asked, false);
+    // Without a sandbox no file can be held to what it is, so there is no "always" for a script.
+    const isSandboxed = (await attempt(run, 'deny')).bound !== undefined;
+    assert.equal((await attempt(run, isSandboxed ? 'allow-always' : 'allow-once')).asked, true);
+    assert.equal((await attempt(run, 'deny')).asked, !isSandboxed);
     writeFileSync(join(shared, 'run.sh'), 'echo two\n');
     assert.equal((await attempt(run, 'deny')).asked, true, 'the script is another one');
 
     const { payload } = await talk.admin.request('approvals.rules', {});
-    assert.equal(payload.rules.length, 2);
+    assert.equal(payload.rules.length, isSandboxed ? 2 : 1);
     for (const { id } of payload.rules) assert.equal((await talk.admin.request('approvals.forget', { id })).ok, true);
     assert.equal((await attempt(note('A'), 'deny')).asked, true, 'forgotten');
     const gone = await talk.admin.request('approvals.forget', { id: payload.rules[0].id });

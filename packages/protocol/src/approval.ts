@@ -51,6 +51,10 @@ export const Approval = Type.Object(
     cwd: Type.Optional(Type.String()),
     /** Variables that it gets beside the usual ones. */
     env: Type.Optional(Type.Record(Type.String(), Type.String())),
+    /** Files of the workspace that run as they were when this was asked: they were copied, and the copies run. */
+    bound: Type.Optional(Type.Array(Type.String())),
+    /** What it may run beside that, in words: it can be changed until it runs, so this cannot be allowed for always. */
+    notBound: Type.Optional(Type.Array(Type.String())),
     /** All arguments, whole. */
     args: JsonObject,
     /** sha256 of everything that is shown here and would be done. */

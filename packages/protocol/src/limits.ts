@@ -95,6 +95,23 @@ export const limits = {
   importEntries: { value: 100_000, unit: 'count', summary: 'Entries of one import of a session.' },
   queuedRuns: { value: 100, unit: 'count', summary: 'Messages that wait in one session.' },
   runRetentionMs: { value: 2_592_000_000, unit: 'ms', summary: 'How long a run is known by its id after it has ended.' },
+  approvedFiles: {
+    value: 128,
+    unit: 'count',
+    summary: 'Files that are copied for one approval, so that what was asked about is what runs.',
+  },
+  approvedFileBytes: {
+    value: 16_777_216,
+    unit: 'bytes',
+    summary: 'One such file, and one that is compared by its content before the start.',
+  },
+  approvedBytes: { value: 67_108_864, unit: 'bytes', summary: 'All files that are read for one command.' },
+  approvedBytesTotal: { value: 536_870_912, unit: 'bytes', summary: 'Copies for all approvals; those that wait longest go first.' },
+  markedFiles: {
+    value: 20_000,
+    unit: 'count',
+    summary: 'Files of a workspace that are looked at for changes between a question and the start of a command that may run any of them.',
+  },
   approvalRetentionMs: {
     value: 2_592_000_000,
     unit: 'ms',

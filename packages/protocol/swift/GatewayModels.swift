@@ -254,6 +254,8 @@ public struct Approval: Codable, Hashable, Sendable {
     public let argv: [String]?
     public let cwd: String?
     public let env: [String: String]?
+    public let bound: [String]?
+    public let notBound: [String]?
     public let args: JsonObject
     public let digest: String
     public let principal: String
@@ -279,6 +281,8 @@ public struct Approval: Codable, Hashable, Sendable {
         argv: [String]? = nil,
         cwd: String? = nil,
         env: [String: String]? = nil,
+        bound: [String]? = nil,
+        notBound: [String]? = nil,
         args: JsonObject,
         digest: String,
         principal: String,
@@ -303,6 +307,8 @@ public struct Approval: Codable, Hashable, Sendable {
         self.argv = argv
         self.cwd = cwd
         self.env = env
+        self.bound = bound
+        self.notBound = notBound
         self.args = args
         self.digest = digest
         self.principal = principal

@@ -217,8 +217,8 @@ function Exactly({ approval, counted }: { readonly approval: Approval; readonly 
 }
 
 /** Arguments that are not on the card already, letter by letter, as words, folder or environment. */
-function notShownYet({ args, argv, cwd, env }: Approval): Approval['args'] {
-  const shown = new Set([argv, cwd, env].filter((value) => value !== undefined).map((value) => JSON.stringify(value)));
+function notShownYet({ args, argv, cwd, env, bound, notBound }: Approval): Approval['args'] {
+  const shown = new Set([argv, cwd, env, bound, notBound].filter((value) => value !== undefined).map((value) => JSON.stringify(value)));
   return Object.fromEntries(Object.entries(args).filter(([, value]) => !shown.has(JSON.stringify(value))));
 }
 
@@ -240,6 +240,32 @@ function Facts({ approval, session, rule }: ApprovalCardProps): ReactNode {
               + <VisibleText text={name} />=<VisibleText text={value} />
             </code>
           ))}
+        </Fact>
+      )}
+      {approval.bound && (
+        <Fact name="Bound">
+          <ul className="bound">
+            {approval.bound.map((file) => (
+              <li key={file}>
+                <code>
+                  <VisibleText text={file} />
+                </code>
+              </li>
+            ))}
+          </ul>
+          Copied when this was asked. The copies run, whatever happens to the files.
+        </Fact>
+      )}
+      {approval.notBound && (
+        <Fact name="Not bound">
+          <ul className="bound" data-open="">
+            {approval.notBound.map((what) => (
+              <li key={what}>
+                <VisibleText text={what} />
+              </li>
+            ))}
+          </ul>
+          This can change until it runs, so it can be allowed only once.
         </Fact>
       )}
       <Fact name="Who asks">

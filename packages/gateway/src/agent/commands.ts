@@ -222,19 +222,16 @@ function describeAll(approvals: readonly Approval[]): string {
 }
 
 /** Whole: what is not shown cannot be approved. */
-function describe({ id, title, reason, argv = [], cwd, env = {}, args }: Approval): string {
-  const { argv: _argv, cwd: _cwd, ...others } = args;
+function describe({ id, title, reason, argv = [], cwd, env = {}, bound = [], notBound = [], args, allowed }: Approval): string {
+  const { argv: _argv, cwd: _cwd, bound: _bound, notBound: _notBound, ...others } = args;
   const what = [
     ...argv.map((word, index) => `  ${index} ${JSON.stringify(word)}`),
     ...Object.entries(env).map(([name, value]) => `  with ${name}=${JSON.stringify(value)}`),
+    ...bound.map((file) => `  bound, as it was when this was asked: ${file}`),
+    ...notBound.map((what) => `  not bound, can change until it runs: ${what}`),
     ...Object.entries(others).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`),
   ];
-  const lines = [
-    `${title} (${id})`,
-    ...what,
-    ...(cwd ? [`  in ${cwd}`] : []),
-    `  ${reason}`,
-    `  /approve allow ${id} · /approve deny ${id} · /approve always ${id}`,
-  ];
+  const answers = [`/approve allow ${id}`, `/approve deny ${id}`, ...(allowed.includes('allow-always') ? [`/approve always ${id}`] : [])];
+  const lines = [`${title} (${id})`, ...what, ...(cwd ? [`  in ${cwd}`] : []), `  ${reason}`, `  ${answers.join(' · ')}`];
   return lines.map(visible).join('\n');
 }

@@ -41,15 +41,14 @@ const PLUGIN_TIMEOUT_MS = 120_000;
 export async function permit(turn: Caller, { tool, callId, args, asked, from }: Wanted): Promise<PreparedCall | Refused> {
   const prepared = await prepare(turn, tool, callId, args);
   if ('refused' in prepared) return prepared;
-  const { deps, control } = turn;
+  const { deps } = turn;
   // Read now and not when the turn began: who takes a right away from a session means the turn that runs.
   const { session } = await deps.store.read('sessions.get', { key: turn.session.key });
   const mode = session.permissions ?? turn.agent.permissions;
   const said = judge(prepared, mode, await deps.execPolicy());
   if (said.verdict === 'deny') return { refused: `Refused: ${said.reason}`, outcome: 'blocked', by: 'policy' };
-  const digest = digestOf(tool.name, prepared);
   if (mode === 'bypass' && prepared.risk !== 'read') {
-    const details = { tool: tool.name, subject: prepared.subject, digest, runId: turn.run.runId };
+    const details = { tool: tool.name, subject: prepared.subject, digest: digestOf(tool.name, prepared), runId: turn.run.runId };
     await deps.store.write('audit.append', {
       actor: turn.principal,
       action: 'tool.bypass',
@@ -59,9 +58,28 @@ export async function permit(turn: Caller, { tool, callId, args, asked, from }: 
     });
   }
   if (said.verdict === 'allow' && !asked) return prepared;
-  if (!asked && (await deps.approvals.isAlwaysAllowed({ agentId: turn.agent.id, toolName: tool.name, digest }))) return prepared;
 
-  const question = questionOf(turn, { tool, callId, args, asked, from }, prepared, said, digest);
+  const bound = await bind(turn, tool, prepared);
+  if ('refused' in bound) return bound;
+  let isAllowed = false;
+  try {
+    const answer = await answerFor(turn, { tool, callId, args, asked, from }, bound, said);
+    isAllowed = answer === 'allowed';
+    return answer === 'allowed' ? bound : answer;
+  } finally {
+    if (!isAllowed) bound.release?.();
+  }
+}
+
+async function answerFor(turn: Caller, wanted: Wanted, prepared: PreparedCall, said: Verdict): Promise<'allowed' | Refused> {
+  const { deps, control } = turn;
+  const { tool, asked } = wanted;
+  const digest = digestOf(tool.name, prepared);
+  // A rule holds for bytes: where the call may run others, nobody has allowed those.
+  if (!asked && isWhollyBound(prepared) && (await deps.approvals.isAlwaysAllowed({ agentId: turn.agent.id, toolName: tool.name, digest })))
+    return 'allowed';
+
+  const question = questionOf(turn, wanted, prepared, said, digest);
   if (Buffer.byteLength(JSON.stringify(question)) > MAX_SHOWN_BYTES)
     return { refused: `This call is too large to be shown for approval (over ${MAX_SHOWN_BYTES} bytes); do it in smaller parts` };
   turn.voice.phase('waiting', question.title);
@@ -69,7 +87,7 @@ export async function permit(turn: Caller, { tool, callId, args, asked, from }: 
   faultpoint('call.approved');
   switch (approval.state) {
     case 'allowed':
-      return prepared;
+      return 'allowed';
     case 'pending':
       if (control.isParked()) throw new Parked();
       return { refused: `Not run: ${control.reason}` };
@@ -95,13 +113,26 @@ async function prepare(turn: Caller, tool: Tool, callId: string, args: JsonObjec
     workspace: turn.workspace,
     ...(tool.risk === 'exec' ? await execEnv(turn) : {}),
   };
+  return refusing(turn, tool, () => tool.prepare(args, place));
+}
+
+/** From here on the call is about these bytes, whatever becomes of the files. */
+function bind(turn: Caller, tool: Tool, prepared: PreparedCall): Promise<PreparedCall | Refused> {
+  return refusing(turn, tool, () => prepared.bind?.() ?? prepared);
+}
+
+async function refusing(turn: Caller, tool: Tool, work: () => Promise<PreparedCall> | PreparedCall): Promise<PreparedCall | Refused> {
   try {
-    return await tool.prepare(args, place);
+    return await work();
   } catch (error) {
     if (error instanceof ToolError) return { refused: error.message };
     turn.deps.log.error({ error, tool: tool.name }, 'a tool failed before it ran');
     return { refused: `The tool failed before it ran: ${error instanceof Error ? error.message : String(error)}` };
   }
+}
+
+function isWhollyBound({ binding }: PreparedCall): boolean {
+  return binding === undefined || binding.notBound.length === 0;
 }
 
 async function execEnv(turn: Caller): Promise<{ env?: Record<string, string> }> {
@@ -118,10 +149,14 @@ function pluginDecisions({ allowedDecisions = ['allow-once', 'deny'] }: PluginQu
   return offered.includes('deny') ? offered : [...offered, 'deny'];
 }
 
+function decisionsFor(prepared: PreparedCall): Approval['allowed'] {
+  return isWhollyBound(prepared) ? ['allow-once', 'allow-always', 'deny'] : ['allow-once', 'deny'];
+}
+
 function questionOf(turn: Caller, { tool, callId, asked, from }: Wanted, prepared: PreparedCall, said: Verdict, digest: string) {
   const { deps, run, session, agent, principal } = turn;
   const at = deps.clock.now();
-  const { exec } = prepared;
+  const { exec, binding } = prepared;
   return {
     key: session.key,
     runId: run.runId,
@@ -136,10 +171,12 @@ function questionOf(turn: Caller, { tool, callId, asked, from }: Wanted, prepare
     ),
     risk: prepared.risk,
     ...(exec ? { argv: [...exec.argv], cwd: exec.cwd, env: { ...exec.env } } : {}),
+    ...(binding && binding.bound.length > 0 ? { bound: [...binding.bound] } : {}),
+    ...(binding && binding.notBound.length > 0 ? { notBound: [...binding.notBound] } : {}),
     args: prepared.exact,
     digest,
     principal,
-    allowed: asked ? pluginDecisions(asked) : ['allow-once' as const, 'allow-always' as const, 'deny' as const],
+    allowed: asked ? pluginDecisions(asked) : decisionsFor(prepared),
     // What the operator has set stands above what a plugin wants.
     expiresAt: at + Math.min(asked ? (asked.timeoutMs ?? PLUGIN_TIMEOUT_MS) : deps.bounds.approvalMs, deps.bounds.approvalMs),
     at,

@@ -214,8 +214,16 @@ function forgetting({ approvals, store, clock }: TurnDeps, isParked: () => boole
 function outsideOfTurns(plugin: string, { approvals, store, clock }: TurnDeps): Approvals {
   return {
     ...approvals,
-    async ask({ key, callId, agentId, toolName, title, reason, risk, argv, cwd, env, args, digest, allowed, expiresAt, at }, signal) {
-      const shown = { ...(argv ? { argv } : {}), ...(cwd === undefined ? {} : { cwd }), ...(env ? { env } : {}) };
+    async ask(asking, signal) {
+      const { key, callId, agentId, toolName, title, reason, risk, argv, cwd, env, bound, notBound } = asking;
+      const { args, digest, allowed, expiresAt, at } = asking;
+      const shown = {
+        ...(argv ? { argv } : {}),
+        ...(cwd === undefined ? {} : { cwd }),
+        ...(env ? { env } : {}),
+        ...(bound ? { bound } : {}),
+        ...(notBound ? { notBound } : {}),
+      };
       const call = { callId, toolName, risk, ...shown, args };
       const question = { key, pluginId: plugin, askId: callId, agentId, title, reason, digest, call, allowed, expiresAt, at };
       const asked = await approvals.askForPlugin(question, signal);

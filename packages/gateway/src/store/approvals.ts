@@ -10,7 +10,20 @@ import type { Approval, ApprovalRule, Decision } from '@tenon/protocol';
 /** All that a question shows. */
 type Shown = Pick<
   Approval,
-  'agentId' | 'pluginId' | 'callId' | 'toolName' | 'title' | 'reason' | 'risk' | 'argv' | 'cwd' | 'env' | 'args' | 'allowed'
+  | 'agentId'
+  | 'pluginId'
+  | 'callId'
+  | 'toolName'
+  | 'title'
+  | 'reason'
+  | 'risk'
+  | 'argv'
+  | 'cwd'
+  | 'env'
+  | 'bound'
+  | 'notBound'
+  | 'args'
+  | 'allowed'
 >;
 
 /** The run of a question that belongs to none. */

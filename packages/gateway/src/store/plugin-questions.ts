@@ -17,7 +17,7 @@ export interface PluginQuestion {
   readonly reason: string;
   readonly digest: string;
   /** Of a tool that it uses by itself: exactly what would be done. */
-  readonly call?: Pick<Approval, 'callId' | 'toolName' | 'risk' | 'argv' | 'cwd' | 'env' | 'args'>;
+  readonly call?: Pick<Approval, 'callId' | 'toolName' | 'risk' | 'argv' | 'cwd' | 'env' | 'bound' | 'notBound' | 'args'>;
   readonly allowed: Approval['allowed'];
   readonly expiresAt: number;
   readonly at: number;

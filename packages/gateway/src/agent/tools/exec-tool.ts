@@ -1,7 +1,9 @@
 // `exec`: a program, in the sandbox where there is one. What is shown for approval is the words, the folder, the further
-// variables and the digests of the files that the words name; all of it is looked at again directly before the start.
+// variables, the digests of the files that it names or runs, and what else it may run; all of it is looked at again directly
+// before the start. Files that it runs are copied when somebody is asked, and the copies are what it then sees.
+import { realpathSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { type JsonObject, visible } from '@tenon/protocol';
+import { type JsonObject, limits, visible } from '@tenon/protocol';
 import { Type } from 'typebox';
 import { ownerOf } from '../../kernel/sandbox/owner.ts';
 import type { DetectedSandbox } from '../../kernel/sandbox/sandbox.ts';
@@ -10,12 +12,14 @@ import { SETUP_FAILED } from '../../kernel/sandbox/unshare.ts';
 import { parseCommand, showCommand } from './argv.ts';
 import { closed, defineTool, said } from './define.ts';
 import { execEnvironment } from './exec-env.ts';
-import { digestsOf } from './exec-files.ts';
+import type { ApprovedFiles, HeldFiles } from './approved-files.ts';
+import { type LookedAt, lookAt } from './exec-files.ts';
 import { programFacts } from './facts.ts';
 import { type FileDeps, locateFolder } from './files/file-deps.ts';
-import { locate } from './files/workspace.ts';
-import type { JobEnd, Jobs } from './jobs.ts';
-import { type Tool, ToolError, type ToolIo, type ToolOutput } from './tool.ts';
+import { type Boundary, locate } from './files/workspace.ts';
+import type { Job, JobEnd, Jobs } from './jobs.ts';
+import { type PreparedCall, type Tool, ToolError, type ToolIo, type ToolOutput } from './tool.ts';
+import { markOf, type WorkspaceMark } from './workspace-mark.ts';
 
 export interface ExecSettings {
   readonly sandbox: 'auto' | 'require' | 'off';
@@ -36,6 +40,7 @@ export interface ExecDeps extends FileDeps {
   readonly userHome: string;
   /** Folders of programs outside the system's, shown read-only in the sandbox. */
   readonly programFolders: readonly string[];
+  readonly approved: ApprovedFiles;
 }
 
 /** What can be shown whole. */
@@ -96,37 +101,81 @@ export function execTool(deps: ExecDeps): Tool {
         further: place.env ?? {},
         home: sandbox.kind === 'none' ? undefined : boundary.root,
       });
-      const files = await digestsOf(line.words, spot.real, env.all.PATH ?? '', boundary);
+      const { jobs, approved, clock } = deps;
+      const others = jobs.runningIn(boundary.root);
+      const look = (running: readonly Job[]) =>
+        lookAt(line.argv, {
+          cwd: spot.real,
+          path: env.all.PATH ?? '',
+          boundary,
+          sandboxed: sandbox.kind !== 'none',
+          others: running.map((job) => job.title),
+        });
+      const looked = await look(others);
       const limitMs = timeoutMs ?? (background ? undefined : deps.settings.timeoutMs);
       const title = visible(showCommand(line.argv));
-      return {
-        subject: title.slice(0, 200),
-        question: `${line.shell === undefined ? 'Run' : 'Run in a shell'} ${title}`.slice(0, 400).concat('?'),
-        risk: 'exec',
-        exact: {
-          argv: [...line.argv],
-          cwd: spot.real,
-          env: { ...env.added },
-          files,
-          sandbox: sandbox.kind,
-          network: sandbox.kind === 'none' || deps.settings.network,
-          background,
-          timeoutMs: limitMs ?? null,
-          ...(line.shell === undefined ? {} : { shell: line.shell }),
-        },
-        exec: { argv: line.argv, cwd: spot.real, env: env.added, sandboxed: sandbox.kind !== 'none' },
-        async run(io) {
+
+      /** As it runs, held to what it was bound to. */
+      function callOf(notBound: readonly string[], held?: HeldFiles, mark?: WorkspaceMark): PreparedCall {
+        const names = looked.bound.map((file) => file.spot.shown);
+        return {
+          subject: title.slice(0, 200),
+          question: `${line.shell === undefined ? 'Run' : 'Run in a shell'} ${title}`.slice(0, 400).concat('?'),
+          risk: 'exec',
+          exact: {
+            argv: [...line.argv],
+            cwd: spot.real,
+            env: { ...env.added },
+            files: { ...looked.files },
+            ...(names.length === 0 ? {} : { bound: names }),
+            ...(notBound.length === 0 ? {} : { notBound: [...notBound] }),
+            ...(mark === undefined ? {} : { workspace: mark.digest }),
+            sandbox: sandbox.kind,
+            network: sandbox.kind === 'none' || deps.settings.network,
+            background,
+            timeoutMs: limitMs ?? null,
+            ...(line.shell === undefined ? {} : { shell: line.shell }),
+          },
+          exec: { argv: line.argv, cwd: spot.real, env: env.added, sandboxed: sandbox.kind !== 'none' },
+          binding: { bound: names, notBound },
+          bind,
+          ...(held ? { release: () => held.release() } : {}),
+          run: (io) => runHeld(io, held, mark),
+        };
+      }
+
+      async function bind(): Promise<PreparedCall> {
+        const held = await approved.hold(looked.bound);
+        if (looked.notBound.length === 0) return callOf([], held);
+        try {
+          const mark = await markOf(boundary, { isAnyFile: looked.isAnyFile, clock });
+          return callOf(mark.isPartial ? [...looked.notBound, TOO_MANY_FILES] : looked.notBound, held, mark);
+        } catch (error) {
+          held.release();
+          throw error;
+        }
+      }
+
+      async function runHeld(io: ToolIo, held: HeldFiles | undefined, mark: WorkspaceMark | undefined): Promise<ToolOutput> {
+        let job: Job | undefined;
+        try {
           io.signal.throwIfAborted();
           const now = await locate(spot.real, boundary).catch(() => undefined);
           if (now?.real !== spot.real || now.kind !== 'folder')
             throw new ToolError('CHANGED', `The folder ${spot.shown} leads elsewhere by now; nothing was run`);
-          const again = await digestsOf(line.words, spot.real, env.all.PATH ?? '', boundary);
-          if (!isDeepStrictEqual(again, files))
+          await refuseChanged(looked, await look(others));
+          if (mark) await refuseOther(mark, { boundary, isAnyFile: looked.isAnyFile });
+          // Those that were there were named in the question; what starts from now on leaves the copies alone.
+          const further = jobs.runningIn(boundary.root).find((each) => !others.includes(each));
+          if (held && looked.bound.length > 0 && further)
             throw new ToolError(
               'CHANGED',
-              `${changedNames(files, again)} changed after the command was looked at; nothing was run. Ask again`,
+              `Another program was started in the workspace meanwhile and could replace what was approved (${further.title.slice(0, 200)}); nothing was run. Ask again`,
             );
           io.signal.throwIfAborted();
+          const leave = approved.inUse(boundary.root);
+          const own = (await held?.use(title)) ?? [];
+          const isOwn = (path: string) => own.some((each) => each.path === path);
           const policy = {
             workspace: boundary.root,
             cwd: spot.real,
@@ -134,9 +183,12 @@ export function execTool(deps: ExecDeps): Tool {
             userHome: deps.userHome,
             readOnly: deps.programFolders,
             network: deps.settings.network,
+            pinned: leave.pinned.filter(isThere),
+            overlays: [...leave.overlays.filter(({ path }) => !isOwn(path) && isThere(path)), ...own],
           };
-          const job = deps.jobs.start({
+          job = jobs.start({
             sessionKey: place.sessionKey,
+            workspace: boundary.root,
             title,
             argv: sandbox.kind === 'none' ? line.argv : wrap(sandbox.kind, line.argv, policy),
             ...(sandbox.kind === 'none' ? { owner: ownerOf(boundary.root) } : { afterwards: () => deps.tidy(boundary.root) }),
@@ -158,10 +210,41 @@ export function execTool(deps: ExecDeps): Tool {
             handle: job.output.handle ?? null,
             bytes: job.output.bytes,
           });
-        },
-      };
+        } finally {
+          if (job) void job.ended.finally(() => held?.release());
+          else held?.release();
+        }
+      }
+
+      async function refuseOther(mark: WorkspaceMark, where: { boundary: Boundary; isAnyFile: boolean }): Promise<void> {
+        const now = await markOf(where.boundary, { isAnyFile: where.isAnyFile, after: mark.newest, clock });
+        if (now.digest === mark.digest) return;
+        const names = now.since.length === 0 ? 'Files of the workspace' : now.since.join(', ');
+        throw new ToolError(
+          'CHANGED',
+          `${names} changed after the question was asked, and the command may run what is in there; nothing was run. Ask again`,
+        );
+      }
+
+      return callOf(looked.notBound);
     },
   });
+}
+
+const TOO_MANY_FILES = `Files beyond the first ${limits.markedFiles.value} of the workspace: they are not even compared`;
+
+async function refuseChanged({ files }: LookedAt, { files: again }: LookedAt): Promise<void> {
+  if (isDeepStrictEqual(again, files)) return;
+  throw new ToolError('CHANGED', `${changedNames(files, again)} changed after the command was looked at; nothing was run. Ask again`);
+}
+
+/** At this very path, not at the end of a link. */
+function isThere(path: string): boolean {
+  try {
+    return realpathSync(path) === path;
+  } catch {
+    return false;
+  }
 }
 
 function readCommand(command: string | undefined, argv: readonly string[] | undefined): Command {
@@ -233,7 +316,7 @@ export function describeEnd(end: JobEnd, line: { readonly argv: readonly string[
   return `[Exit code ${end.code}]`;
 }
 
-function changedNames(before: Record<string, string>, after: Record<string, string>): string {
+function changedNames(before: LookedAt['files'], after: LookedAt['files']): string {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].filter((name) => before[name] !== after[name]).join(', ');
 }

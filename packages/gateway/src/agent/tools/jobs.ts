@@ -20,6 +20,8 @@ const CLOSE_GRACE_MS = 1_000;
 
 export interface JobRequest {
   readonly sessionKey: string;
+  /** The workspace that it may change. */
+  readonly workspace: string;
   /** As people know it. */
   readonly title: string;
   /** What is spawned, the sandbox included. */
@@ -40,6 +42,7 @@ export interface JobRequest {
 export interface Job {
   readonly id: string;
   readonly sessionKey: string;
+  readonly workspace: string;
   readonly title: string;
   readonly startedAt: number;
   readonly output: OutputSink;
@@ -60,6 +63,8 @@ export interface Jobs {
   start(request: JobRequest): Job;
   /** Background jobs of a session, the newest first. */
   list(sessionKey: string): Job[];
+  /** Everything that runs in a workspace now, whichever session it is of. */
+  runningIn(workspace: string): Job[];
   /** The session is over: its jobs end, and are listed no longer. */
   endOf(sessionKey: string): void;
   /** Ends everything; settles when nothing runs any more. */
@@ -123,6 +128,7 @@ export function createJobs({ spawn, clock, newId, spool, usable = programLimits(
     const job: Job = {
       id: `job-${newId().slice(0, 8)}`,
       sessionKey: request.sessionKey,
+      workspace: request.workspace,
       title: request.title,
       startedAt: clock.now(),
       output,
@@ -155,6 +161,7 @@ export function createJobs({ spawn, clock, newId, spool, usable = programLimits(
   return {
     start,
     list: (sessionKey) => background.filter((job) => job.sessionKey === sessionKey),
+    runningIn: (workspace) => [...running.keys()].filter((job) => job.workspace === workspace),
     endOf(sessionKey) {
       for (const job of background.filter((each) => each.sessionKey === sessionKey)) {
         background.splice(background.indexOf(job), 1);

@@ -69,6 +69,15 @@ export interface PreparedCall {
     readonly env: Readonly<Record<string, string>>;
     readonly sandboxed: boolean;
   };
+  /** For programs: the files that run as they were copied, and what else may run as code. */
+  readonly binding?: { readonly bound: readonly string[]; readonly notBound: readonly string[] };
+  /**
+   * The same call, held to the bytes that it is about now: what somebody is asked, and what then runs. It is run, or released.
+   * Contract: throws only ToolError.
+   */
+  bind?(): Promise<PreparedCall>;
+  /** Of a call that was bound and is not run. */
+  release?(): void;
   /** Contract: throws only ToolError (or the reason of the signal). Ends soon after the signal aborts, with nothing left running. */
   run(io: ToolIo): Promise<ToolOutput>;
 }

@@ -7,6 +7,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { randomId } from '../../kernel/ids.ts';
 import { detectSandbox, type DetectedSandbox, type Spawn } from '../../kernel/sandbox/sandbox.ts';
 import { stripSetIds } from '../../kernel/sandbox/set-ids.ts';
+import { openApprovedFiles } from './approved-files.ts';
 import { type ExecDeps, execTool } from './exec-tool.ts';
 import { applyPatchTool } from './files/apply-patch-tool.ts';
 import { editTool } from './files/edit-tool.ts';
@@ -69,7 +70,8 @@ export function openTools(deps: ToolsDeps): Tools {
     const left = await stripSetIds(workspace, setIds);
     return left && `Files that run as their owner may be left in the workspace: ${left}. Look for them with find -perm /6000`;
   };
-  const files = { clock, newId, spool, homes: keepHidden([home, deps.outputFolder]) };
+  const approved = openApprovedFiles(join(home, 'approved'), newId);
+  const files = { clock, newId, spool, homes: keepHidden([home, deps.outputFolder]), usedBy: approved.usedBy };
   const exec: ExecDeps = {
     ...files,
     settings: {
@@ -85,6 +87,7 @@ export function openTools(deps: ToolsDeps): Tools {
     tidy,
     userHome: deps.env.HOME ?? join(home, '..'),
     programFolders: [dirname(dirname(process.execPath))],
+    approved,
   };
   const web: WebDeps = {
     clock,

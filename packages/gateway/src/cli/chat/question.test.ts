@@ -50,6 +50,17 @@ test('a question shows all that would be done: each word of argv, folder, enviro
   ]);
 });
 
+test('a question says which files run as they were, and what can still change, once each', () => {
+  const what = { bound: ['sub/run.sh'], notBound: ['Any file of the workspace that “make” loads'] };
+  const question = approval({ ...what, allowed: ['allow-once', 'deny'], args: { ...what, network: true } });
+  const lines = questionLines(question, plain, 0).map((line) => line.trim());
+  assert.ok(lines.includes('bound      sub/run.sh, as it was when this was asked'), lines.join('\n'));
+  assert.ok(lines.includes('not bound  Any file of the workspace that “make” loads'));
+  assert.ok(lines.includes('(can change until it runs, so it can be allowed only once)'));
+  assert.ok(lines.includes('args       network: true'));
+  assert.doesNotMatch(answersLine(question), /always/);
+});
+
 test('arguments that stand above already are not shown twice, others and differing ones are', () => {
   const [argv, cwd] = [['ls'], '/w'];
   const lines = (args: Approval['args']) =>

@@ -7,6 +7,8 @@ import { safeLines } from './text.ts';
 
 type Style = Output['style'];
 
+const NOT_BOUND = '(can change until it runs, so it can be allowed only once)';
+
 export function questionLines(approval: Approval, style: Style, now: number): string[] {
   const rows: [name: string, lines: readonly string[]][] = [['why', safeLines(approval.reason)]];
   if (approval.risk !== undefined) rows.push(['risk', [`${approval.risk}: ${risks[approval.risk]}`]]);
@@ -14,6 +16,8 @@ export function questionLines(approval: Approval, style: Style, now: number): st
   if (approval.cwd !== undefined) rows.push(['folder', safeLines(approval.cwd)]);
   const env = Object.entries(approval.env ?? {});
   if (env.length > 0) rows.push(['env', env.flatMap(([name, value]) => hanging(`+ ${safeOne(name)}=`, value))]);
+  if (approval.bound) rows.push(['bound', approval.bound.flatMap((file) => safeLines(`${file}, as it was when this was asked`))]);
+  if (approval.notBound) rows.push(['not bound', [...approval.notBound.flatMap((what) => safeLines(what)), NOT_BOUND]]);
   const rest = approval.toolName === undefined ? undefined : notShownYet(approval);
   if (rest !== undefined) rows.push(['args', argLines(rest)]);
   rows.push(['asked by', [`${askerOf(approval)} in ${safeOne(approval.sessionKey)}`]]);
@@ -76,8 +80,8 @@ export function ruleLines(rule: ApprovalRule): string[] {
 }
 
 /** The arguments, without those that stand above in a better form, word for word the same. */
-function notShownYet({ args, argv, cwd, env }: Approval): Approval['args'] | undefined {
-  const above: Readonly<Record<string, unknown>> = { argv, cwd, env: env ?? {} };
+function notShownYet({ args, argv, cwd, env, bound, notBound }: Approval): Approval['args'] | undefined {
+  const above: Readonly<Record<string, unknown>> = { argv, cwd, env: env ?? {}, bound, notBound };
   const isAbove = (name: string) => Object.hasOwn(above, name) && JSON.stringify(above[name]) === JSON.stringify(args[name]);
   const rest = Object.entries(args).filter(([name]) => !isAbove(name));
   return rest.length === 0 && argv ? undefined : Object.fromEntries(rest);

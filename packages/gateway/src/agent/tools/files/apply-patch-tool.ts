@@ -134,6 +134,6 @@ async function carryOut(steps: readonly Step[], deps: FileDeps): Promise<void> {
 }
 
 async function put(spot: Spot, content: string | undefined, boundary: Boundary, deps: FileDeps): Promise<void> {
-  if (content === undefined) await removeFile(spot);
+  if (content === undefined) await removeFile(spot, boundary);
   else await writeWhole(spot, content, deps.newId(), boundary);
 }

@@ -12,6 +12,8 @@ export interface FileDeps {
   readonly spool: Spool;
   /** Real paths of the folders that no tool enters: Tenon's home. Throws ToolError when one of them is not where it was. */
   readonly homes: () => Promise<readonly string[]>;
+  /** The approved command that runs now and is held to this file. */
+  readonly usedBy?: (real: string) => string | undefined;
 }
 
 /**
@@ -38,8 +40,8 @@ export interface Located {
   readonly spot: Spot;
 }
 
-export async function locateIn(place: ToolPlace, path: string, { homes }: FileDeps): Promise<Located> {
-  const boundary = await boundaryOf(place.workspace, await homes());
+export async function locateIn(place: ToolPlace, path: string, { homes, usedBy }: FileDeps): Promise<Located> {
+  const boundary = await boundaryOf(place.workspace, await homes(), usedBy);
   return { boundary, spot: await locate(path, boundary) };
 }
 

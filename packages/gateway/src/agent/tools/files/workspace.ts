@@ -13,6 +13,8 @@ export interface Boundary {
   readonly root: string;
   /** Real paths that no tool enters, unless the workspace itself lies in them. */
   readonly hidden: readonly string[];
+  /** What runs and was approved with this file as it is, if anything does. */
+  readonly usedBy?: ((real: string) => string | undefined) | undefined;
 }
 
 export interface Spot {
@@ -30,13 +32,13 @@ const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 const NONBLOCK = constants.O_NONBLOCK ?? 0;
 
 /** `hidden` are real paths. */
-export async function boundaryOf(workspace: string, hidden: readonly string[]): Promise<Boundary> {
+export async function boundaryOf(workspace: string, hidden: readonly string[], usedBy?: Boundary['usedBy']): Promise<Boundary> {
   const root = await realpath(workspace).catch((error: Error) => {
     throw new ToolError('WORKSPACE', `The workspace cannot be opened: ${error.message}`);
   });
   if (dirname(root) === root) throw new ToolError('WORKSPACE', 'The workspace is the whole file system; choose a folder');
   if (hidden.includes(root)) throw new ToolError('WORKSPACE', "The workspace is Tenon's own folder; choose another");
-  return { root, hidden };
+  return { root, hidden, ...(usedBy ? { usedBy } : {}) };
 }
 
 /** Whether a real path is one that tools may see. */
@@ -117,6 +119,7 @@ export async function readWhole(spot: Spot, maxBytes: number): Promise<Buffer> {
 
 /** The file is whole or as it was: written beside its place, synced, moved. Keeps the mode; makes the folders above. */
 export async function writeWhole(spot: Spot, content: string | Uint8Array, draftName: string, boundary: Boundary): Promise<void> {
+  refuseUsed(spot, boundary);
   const folder = await makeFolders(dirname(spot.real), boundary);
   const target = join(folder.path, basename(spot.real));
   const draft = join(folder.path, `.${draftName}.tenon-draft`);
@@ -143,7 +146,18 @@ export async function writeWhole(spot: Spot, content: string | Uint8Array, draft
   }
 }
 
-export async function removeFile(spot: Spot): Promise<void> {
+/** A file that takes the place of another one would uncover it also where a copy covers it. */
+function refuseUsed({ real, shown }: Spot, { usedBy }: Boundary): void {
+  const command = usedBy?.(real);
+  if (command !== undefined)
+    throw new ToolError(
+      'IN_USE',
+      `${shown} belongs to an approved command that is running (${command}); wait for its end, or end it first`,
+    );
+}
+
+export async function removeFile(spot: Spot, boundary: Boundary): Promise<void> {
+  refuseUsed(spot, boundary);
   const folder = await openFolder(dirname(spot.real));
   try {
     const target = join(folder.path, basename(spot.real));
