@@ -275,6 +275,16 @@ test('S52 commands that run no file of the workspace are bound by their words, a
   }
 });
 
+test('a command that changes a file before it runs it can do so, and the question says that it may', async () => {
+  verifies('S52');
+  await using victim = agent('auto');
+  victim.put('run.sh', '#!/bin/sh\necho good\n');
+  const call = await victim.asked('chmod +x run.sh && ./run.sh');
+  assert.deepEqual(bound(call), []);
+  assert.match(notBound(call).join(), /run\.sh: the command may change it before it runs it/);
+  assert.match(await victim.run(call), /^good\n\[Exit code 0\]$/);
+});
+
 test('S52 a file that is rewritten while the command runs is still what was approved', { skip: sandbox === 'none' }, async () => {
   verifies('S52');
   await using victim = agent('auto');

@@ -102,6 +102,7 @@ export function openApprovedFiles(folder: string, newId: () => string): Approved
 
   return {
     async hold(files) {
+      if (files.length === 0) return { use: async () => [], release() {} };
       const hold: Hold = { files, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) };
       await keep(hold);
       return {

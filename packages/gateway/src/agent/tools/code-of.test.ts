@@ -145,6 +145,22 @@ test('S52 whatever else a command may run is said, and the files that can be kno
   }
 });
 
+test('what the command may change itself is told apart from what it only runs', async () => {
+  for (const [command, ...changed] of [
+    ['cat run.sh && sh run.sh > /dev/null', '../dev/null'],
+    ['chmod +x run.sh && ./run.sh', '+x', 'run.sh'],
+    ['cd sub && cp ../lib.sh run.sh && sh run.sh', 'lib.sh', 'sub/run.sh'],
+    ['echo x > run.sh; sh run.sh', 'run.sh'],
+    ['{ echo x; } >> run.sh', 'run.sh'],
+    ['chmod +x *.sh', '', '+x'],
+    ['git pull && sh run.sh', '', 'pull'],
+    ['python3 script.py run.sh', 'run.sh'],
+    ['find . -name x'],
+    ['find sub -delete', 'sub'],
+  ] as const)
+    assert.deepEqual(shown((await look(command)).changed), changed, command);
+});
+
 test('S52 a folder of the workspace in PATH leaves every command open', async () => {
   verifies('S52');
   const code = await look('cat x', ['/work/bin', '/usr/bin']);

@@ -24,6 +24,8 @@ export interface Code {
   readonly named: readonly string[];
   /** What else may run as code, in words for people. */
   readonly open: readonly string[];
+  /** Absolute: files and folders that the command itself may change before it runs them. */
+  readonly changed: readonly string[];
   /** Some of that is made of words that are known only when it runs: it can be any file. */
   readonly isAnyFile: boolean;
 }
@@ -37,6 +39,8 @@ const PLAIN = new Set(
     'id whoami groups printenv nproc uptime ps free kill which tput clear sync truncate mkfifo'
   ).split(' '),
 );
+/** Those of them that change what their words name. */
+const CHANGING = new Set('cp mv rm rmdir touch chmod chown chgrp ln tee truncate'.split(' '));
 /** Of the shell. */
 const BUILTINS = new Set(
   ': [[ for read exit return shift wait umask ulimit local readonly export unset set declare typeset break continue times getopts jobs type fg bg'.split(
@@ -63,6 +67,7 @@ export async function codeOf(argv: readonly string[], place: CodePlace): Promise
   const files = new Set<string>();
   const named = new Set<string>();
   const open = new Set<string>();
+  const changed = new Set<string>();
   const followed = new Set<string>();
   let isAnyFile = false;
   /** How often a folder was changed. */
@@ -108,7 +113,16 @@ export async function codeOf(argv: readonly string[], place: CodePlace): Promise
     return folders?.map((folder) => (isAbsolute(target.text) ? normalize(target.text) : join(folder, target.text)));
   }
 
-  async function readCommand({ words, sets, stdin }: ShellCommand, from: From): Promise<void> {
+  const change = (words: readonly ShellWord[], { folders }: From) => {
+    for (const { text, becomes } of words) {
+      if (!becomes && text.startsWith('-')) continue;
+      if (becomes || !folders) changed.add(place.root);
+      else for (const folder of folders) changed.add(isAbsolute(text) ? normalize(text) : join(folder, text));
+    }
+  };
+
+  async function readCommand({ words, sets, stdin, writes }: ShellCommand, from: From): Promise<void> {
+    change(writes, from);
     for (const { text, becomes } of words) if (!becomes) name(text, from.folders);
     if (stdin !== undefined && typeof stdin !== 'string' && !stdin.becomes) name(stdin.text, from.folders);
     for (const set of sets) if (isLoaderVariable(set)) leave(`What programs load because ${set} is set`, from, true);
@@ -130,11 +144,13 @@ export async function codeOf(argv: readonly string[], place: CodePlace): Promise
       // `[[ 'a[$(x)]' -eq 1 ]]` and the like: some shells look into words that were quoted.
       if (words.some(({ text, becomes }) => !becomes && /\$\(|`/.test(text))) leave(`What ${told(first)} makes of its words`, from, true);
       if (program === 'set' && rest.some(({ text }) => /P|physical/.test(text))) leave('What the shell makes of its options', from, true);
+      if (CHANGING.has(program)) change(rest, from);
       return;
     }
     if (program === 'find' || program === 'sort') {
       const isPlain = rest.every(({ text, becomes }) => !becomes && !/^-(exec|ok|files0|-comp|-files0)/.test(text));
       if (!isPlain) leave(`The programs that ${told(first)} runs, and the files it gives them`, from, true);
+      if (!isPlain || rest.some(({ text }) => /^(-delete|-fprint|-fls|-o|--output)/.test(text))) change(rest, from);
       return;
     }
     const unwrapped = unwrap(program, rest);
@@ -150,7 +166,13 @@ export async function codeOf(argv: readonly string[], place: CodePlace): Promise
     if (program === '.' || program === 'source') return readScript(rest[0], from);
     if (SHELLS.has(program)) return readShell(program, rest, stdin, from);
     if (program === 'pushd' || program === 'popd') moves++;
-    if (INTERPRETERS.test(program)) await addFirstFile(rest, from);
+    const script = INTERPRETERS.test(program) ? await addFirstFile(rest, from) : undefined;
+    change(
+      rest.filter((word) => word !== script),
+      from,
+    );
+    // It puts other files in the place of those that are there.
+    if (program === 'git') changed.add(place.root);
     leave(`Any file of the workspace that ${told(first)} loads or runs by itself`, from, /^(xargs|parallel|watch|entr)$/.test(program));
   }
 
@@ -241,11 +263,13 @@ export async function codeOf(argv: readonly string[], place: CodePlace): Promise
     await readText(content.toString('utf8'), { folders: from.folders, depth: from.depth + 1, script: at });
   }
 
-  async function addFirstFile(words: readonly ShellWord[], { folders }: From): Promise<void> {
+  async function addFirstFile(words: readonly ShellWord[], { folders }: From): Promise<ShellWord | undefined> {
     const first = words.find(({ text }) => !HARMLESS_OPTION.test(text));
-    if (first === undefined || first.becomes || first.text.startsWith('-') || folders?.length !== 1) return;
+    if (first === undefined || first.becomes || first.text.startsWith('-') || folders?.length !== 1) return undefined;
     const at = absolute(first.text, folders[0]!);
-    if (isInside(at, place.root) && (await place.read(at)) !== undefined) files.add(at);
+    if (!isInside(at, place.root) || (await place.read(at)) === undefined) return undefined;
+    files.add(at);
+    return first;
   }
 
   function name(text: string, folders: Folders): void {
@@ -265,8 +289,8 @@ export async function codeOf(argv: readonly string[], place: CodePlace): Promise
     leave(`Programs in ${inWorkspace.map((folder) => quoted(shown(folder) || '.')).join(', ')}, which PATH names`);
     for (const folder of inWorkspace) named.add(join(folder, argv[0] ?? ''));
   }
-  await readCommand({ words: argv.map((text) => ({ text })), sets: [], follows: false }, { folders: [place.cwd], depth: 0 });
-  return { files: [...files], named: [...named], open: [...open], isAnyFile };
+  await readCommand({ words: argv.map((text) => ({ text })), sets: [], writes: [], follows: false }, { folders: [place.cwd], depth: 0 });
+  return { files: [...files], named: [...named], open: [...open], changed: [...changed], isAnyFile };
 }
 
 interface Unwrapped {

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { normalize } from 'node:path';
 import { limits } from '@tenon/protocol';
+import { isInside } from '../../kernel/sandbox/profile.ts';
 import { codeOf } from './code-of.ts';
 import { type Boundary, locate, openFile, readWhole, type Spot } from './files/workspace.ts';
 
@@ -79,6 +80,8 @@ export async function lookAt(argv: readonly string[], { cwd, path, boundary, san
     files[spot.shown] = digest;
     paths += spot.real.length;
     if (spot.real !== normalize(file)) notBound.push(`${spot.shown}: a link leads there, and can be made to lead elsewhere`);
+    else if (code.changed.some((place) => isInside(spot.real, place)))
+      notBound.push(`${spot.shown}: the command may change it before it runs it`);
     else if (content === undefined) notBound.push(`${spot.shown}: it is too large to be copied, or cannot be read`);
     else if (bound.length === limits.approvedFiles.value || paths > MAX_BOUND_PATHS)
       notBound.push(`${spot.shown}: more files than can be copied for one command`);

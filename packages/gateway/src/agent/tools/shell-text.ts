@@ -14,6 +14,8 @@ export interface ShellCommand {
   /** Names of the variables that are set for it or by it. */
   readonly sets: readonly string[];
   readonly stdin?: ShellWord | 'pipe' | 'text';
+  /** Files that its output goes to. */
+  readonly writes: readonly ShellWord[];
   /** It runs only if the command before it did well, in the same shell. */
   readonly follows: boolean;
 }
@@ -35,8 +37,9 @@ export function parseShellText(text: string, depth = 0): ShellText {
   let words: ShellWord[] = [];
   let sets: string[] = [];
   let stdin: ShellCommand['stdin'];
+  let writes: ShellWord[] = [];
   let follows = false;
-  let redirect: 'stdin' | 'other' | 'here' | undefined;
+  let redirect: 'stdin' | 'output' | 'here' | 'text' | undefined;
   let word: { text: string; becomes?: 'names' | 'anything'; quoted?: true } | undefined;
   let at = 0;
 
@@ -60,7 +63,8 @@ export function parseShellText(text: string, depth = 0): ShellText {
     word = undefined;
     if (redirect !== undefined) {
       if (redirect === 'here') endings.push({ delimiter: ended.text, expands: ended.quoted !== true });
-      if (redirect !== 'other') stdin = redirect === 'here' ? 'text' : ended;
+      if (redirect === 'output') writes.push(ended);
+      else stdin = redirect === 'stdin' ? ended : 'text';
       redirect = undefined;
       return;
     }
@@ -76,9 +80,12 @@ export function parseShellText(text: string, depth = 0): ShellText {
     if (redirect !== undefined) unclear.push('a redirection that leads nowhere');
     redirect = undefined;
     const isCommand = words.length > 0 || sets.length > 0;
-    if (isCommand) commands.push({ words, sets, ...(stdin === undefined ? {} : { stdin }), follows });
+    if (isCommand) commands.push({ words, sets, writes, ...(stdin === undefined ? {} : { stdin }), follows });
+    // Of a group of commands, such as a loop.
+    else if (writes.length > 0) commands.push({ words: [], sets: [], writes, follows: false });
     words = [];
     sets = [];
+    writes = [];
     stdin = next === 'pipe' ? 'pipe' : undefined;
     // What follows a group of commands does not run where the last of them was.
     follows = next === 'follows' && isCommand;
@@ -96,7 +103,7 @@ export function parseShellText(text: string, depth = 0): ShellText {
     else if (char === '&') {
       if (next === '>') {
         endWord();
-        redirect = 'other';
+        redirect = 'output';
         at++;
       } else {
         endCommand(next === '&' ? 'follows' : 'other');
@@ -160,15 +167,14 @@ export function parseShellText(text: string, depth = 0): ShellText {
     const rest = text.slice(at + 1, at + 3);
     if (rest.startsWith('(')) unclear.push('a command in the place of a file');
     if (char === '<' && rest.startsWith('<<')) {
-      redirect = 'other';
-      stdin = 'text';
+      redirect = 'text';
       at += 2;
     } else if (char === '<' && rest.startsWith('<')) {
       redirect = 'here';
       at += rest === '<-' ? 2 : 1;
     } else {
       if (/^[>&|]/.test(rest) || (char === '<' && rest.startsWith('>'))) at++;
-      redirect = isInput && !rest.startsWith('&') ? 'stdin' : 'other';
+      redirect = isInput && !rest.startsWith('&') ? 'stdin' : 'output';
       // `<&3`: what comes in is not a file that is named here.
       if (isInput && rest.startsWith('&')) stdin = 'pipe';
     }
