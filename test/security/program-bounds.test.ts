@@ -36,6 +36,7 @@ async function run(kind: Kind, script: string, usable?: ProgramLimits, onOutput?
   try {
     const job = jobs.start({
       sessionKey: 'agent:main:a',
+      workspace: base,
       title: script,
       argv: kind === 'none' ? argv : wrap(kind, argv, policy),
       cwd: base,

@@ -22,7 +22,7 @@ export interface ApprovedFiles {
   /** The approved command that runs now and is held to this file. */
   usedBy(real: string): string | undefined;
   /** What other programs in the workspace must leave as it is: the copies that are in use, and the folders above them. */
-  inUse(workspace: string): { readonly overlays: readonly Overlay[]; readonly pinned: readonly string[] };
+  inUse(workspace: string, own?: HeldFiles): { readonly overlays: readonly Overlay[]; readonly pinned: readonly string[] };
 }
 
 interface Hold {
@@ -30,6 +30,7 @@ interface Hold {
   readonly bytes: number;
   /** Undefined until it runs. */
   command?: string;
+  held?: HeldFiles;
 }
 
 export function openApprovedFiles(folder: string, newId: () => string): ApprovedFiles {
@@ -105,7 +106,7 @@ export function openApprovedFiles(folder: string, newId: () => string): Approved
       if (files.length === 0) return { use: async () => [], release() {} };
       const hold: Hold = { files, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) };
       await keep(hold);
-      return {
+      hold.held = {
         async use(command) {
           if (!holds.has(hold)) await keep(hold);
           hold.command = command;
@@ -113,11 +114,12 @@ export function openApprovedFiles(folder: string, newId: () => string): Approved
         },
         release: () => drop(hold),
       };
+      return hold.held;
     },
     usedBy: (real) =>
       [...holds].find(({ command, files }) => command !== undefined && files.some(({ spot }) => spot.real === real))?.command,
-    inUse(workspace) {
-      const used = [...holds].filter(({ command }) => command !== undefined).flatMap(({ files }) => files);
+    inUse(workspace, own) {
+      const used = [...holds].filter(({ command, held }) => command !== undefined && held !== own).flatMap(({ files }) => files);
       const inside = new Map(used.filter(({ spot }) => isInside(spot.real, workspace)).map((file) => [file.spot.real, placeOf(file)]));
       const pinned = new Set<string>();
       for (const path of inside.keys()) {

@@ -165,16 +165,16 @@ export function execTool(deps: ExecDeps): Tool {
             throw new ToolError('CHANGED', `The folder ${spot.shown} leads elsewhere by now; nothing was run`);
           await refuseChanged(looked, await look(others));
           if (mark) await refuseOther(mark, { boundary, isAnyFile: looked.isAnyFile });
-          // Those that were there were named in the question; what starts from now on leaves the copies alone.
+          io.signal.throwIfAborted();
+          const own = (await held?.use(title)) ?? [];
+          // From here to the start nothing is waited for: every other program either runs by now, or will find these files in use.
           const further = jobs.runningIn(boundary.root).find((each) => !others.includes(each));
-          if (held && looked.bound.length > 0 && further)
+          if (own.length > 0 && further)
             throw new ToolError(
               'CHANGED',
               `Another program was started in the workspace meanwhile and could replace what was approved (${further.title.slice(0, 200)}); nothing was run. Ask again`,
             );
-          io.signal.throwIfAborted();
-          const leave = approved.inUse(boundary.root);
-          const own = (await held?.use(title)) ?? [];
+          const leave = approved.inUse(boundary.root, held);
           const isOwn = (path: string) => own.some((each) => each.path === path);
           const policy = {
             workspace: boundary.root,
