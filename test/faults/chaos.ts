@@ -13,7 +13,7 @@ import { type Door, openLink } from '../support/chaos-link.ts';
 import { watchSyncs } from '../support/chaos-strace.ts';
 import { faultPoints, isElsewhere, killAt, runTenon } from '../support/fault-points.ts';
 import { dieOnce, swapRounds, writeStorm } from '../support/extension-storms.ts';
-import { floodKinds, floodOnce } from '../support/extension-floods.ts';
+import { FLOOD_BOUND, floodBounds, floodKinds, floodOnce } from '../support/extension-floods.ts';
 import { temporaryHome } from '../support/gateway.ts';
 import { growthOf, runLeaks, runSoak } from '../support/leaks.ts';
 import { Ledger } from '../support/ledger.ts';
@@ -177,7 +177,10 @@ function extensionFloods(): Part {
       for (const kind of floodKinds.slice(0, count)) {
         if (isOver()) break;
         const { before, most } = await floodOnce(kind);
-        assert.ok(most - before < 20, `${kind}: ${before.toFixed(0)} MB before, ${most.toFixed(0)} MB at most`);
+        assert.ok(
+          most - before < (floodBounds[kind] ?? FLOOD_BOUND),
+          `${kind}: ${before.toFixed(0)} MB before, ${most.toFixed(0)} MB at most`,
+        );
         grown.push(`${kind} +${(most - before).toFixed(0)} MB`);
         step(grown.length);
       }

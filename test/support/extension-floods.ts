@@ -7,6 +7,10 @@ import { putExtension } from './extension-home.ts';
 import { temporaryHome } from './gateway.ts';
 import { removeHome } from './extensions.ts';
 
+/** In megabytes. Requests to keep values are carried out, in the thread of the store too, which has a heap of its own. */
+export const floodBounds: Readonly<Partial<Record<(typeof floodKinds)[number], number>>> = { request: 80 };
+export const FLOOD_BOUND = 20;
+
 export const floodKinds = ['log', 'update', 'request', 'garbage', 'half', 'stderr'] as const;
 
 /** Longer than it takes until it is ended, and started again. */

@@ -436,7 +436,9 @@ for (const [kind, line] of Object.entries(floods))
         await settled();
       }
     assert.match(closedBecause() ?? '', /too much for too long/);
-    assert.ok(taken < 22_000_000, `${taken} bytes were read in all`);
+    // A parser that fails keeps its text for longer.
+    const most = kind === 'garbage' || kind === 'half a message' ? 4_000_000 : 22_000_000;
+    assert.ok(taken < most, `${taken} bytes were read in all`);
   });
 
 test('replies to what it was asked have a larger budget than what it says by itself', async () => {

@@ -159,6 +159,8 @@ interface Asked {
 }
 
 const EXCERPT = 120;
+/** The parser that fails keeps its text until the next large collection, so such a line costs more memory than others. */
+const MALFORMED_COST = 8;
 
 export function createPeer(options: PeerOptions): Peer {
   const { clock, nextId } = options;
@@ -200,8 +202,9 @@ export function createPeer(options: PeerOptions): Peer {
   }
 
   function onLine(text: string, bytes: number): void {
-    const spentOf = takeLine(text, bytes) ? replies : throttle;
-    const waitMs = spentOf.spend(1, bytes);
+    const was = takeLine(text, bytes);
+    const spentOf = was === 'reply' ? replies : throttle;
+    const waitMs = spentOf.spend(1, was === 'malformed' ? MALFORMED_COST * bytes : bytes);
     if (waitMs > 0) holdBack(waitMs, spentOf);
     else if (isBehind()) lines.pause();
   }
@@ -230,26 +233,26 @@ export function createPeer(options: PeerOptions): Peer {
     if (!isThrottled && !isBehind() && !isClosed) lines.resume();
   }
 
-  /** True when it was a reply to a request that waits. */
-  function takeLine(text: string, bytes: number): boolean {
+  /** A reply is one to a request that waits. */
+  function takeLine(text: string, bytes: number): 'reply' | 'malformed' | 'other' {
     const parsed = parseJson(text, JSON_BOUNDS);
     if (!parsed.ok) {
       if (text.trim() !== '') notice('malformed', `a line is not taken (${parsed.fault.reason}): ${shortText(text.slice(0, EXCERPT))}`);
-      return false;
+      return 'malformed';
     }
     const message = parsed.value;
     if (typeof message !== 'object' || message === null) {
       notice('not-an-object', `a line is no object: ${shortText(text.slice(0, EXCERPT))}`);
-      return false;
+      return 'other';
     }
     if (Array.isArray(message)) {
       notice('batch', `a line is a list of ${message.length}; each message has its own line`);
-      return false;
+      return 'other';
     }
     const { id, method, params, result, error } = message;
-    if (method === undefined) return takeReply(id, result, error, Object.hasOwn(message, 'result'));
+    if (method === undefined) return takeReply(id, result, error, Object.hasOwn(message, 'result')) ? 'reply' : 'other';
     takeCall(id, method, params, bytes);
-    return false;
+    return 'other';
   }
 
   function takeReply(id: unknown, result: unknown, error: unknown, hasResult: boolean): boolean {
