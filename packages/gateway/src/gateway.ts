@@ -92,7 +92,8 @@ export async function startGateway({
   ownProcess = false,
 }: GatewayOptions): Promise<RunningGateway> {
   const { home, settings } = config;
-  const warnings = checkExposure(settings);
+  const exposure = checkExposure(settings);
+  const warnings = [...exposure, ...accountWarnings()];
   const closers: (() => unknown)[] = [];
   const closing = <Part>(part: Part, close: (part: Part) => unknown): Part => {
     closers.unshift(() => close(part));
@@ -325,7 +326,8 @@ export async function startGateway({
           health,
           ready: () => (draining ? { ok: false, reason: 'stopping' } : { ok: health.ok, ...(health.ok ? {} : { reason: 'see health' }) }),
           version,
-          warnings,
+          // Anybody who reaches the page reads these: how open it is, and nothing else of this machine.
+          warnings: exposure,
           bootId,
           store,
           files,
@@ -469,7 +471,7 @@ function checkExposure(settings: Settings): string[] {
     warnings.push(`Listening on ${bind} over plain http: tokens can be read on the way`);
   }
   if (settings['gateway.auth'] === 'none') warnings.push('Authentication is off: everybody on this machine is admin');
-  return [...warnings, ...accountWarnings()];
+  return warnings;
 }
 
 export function toStartError(error: unknown, config: Config): StartError {
