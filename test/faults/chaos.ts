@@ -10,6 +10,7 @@ import { flipBackupBytes } from '../support/backups.ts';
 import { killAtRandom, openChaosWorld, runKillRounds } from '../support/chaos.ts';
 import { mountSmallDisk, surviveFullDisk } from '../support/chaos-disk.ts';
 import { type Door, openLink } from '../support/chaos-link.ts';
+import { inheritDescriptors, lockOut } from '../support/chaos-doors.ts';
 import { watchSyncs } from '../support/chaos-strace.ts';
 import { faultPoints, isElsewhere, killAt, runTenon } from '../support/fault-points.ts';
 import { dieOnce, swapRounds, writeStorm } from '../support/extension-storms.ts';
@@ -80,6 +81,8 @@ const parts: readonly Part[] = [
   extensionSwaps(),
   extensionFloods(),
   stopsAndStarts(),
+  descriptors(),
+  localLockOut(),
   leaks(),
   soak(),
   ...chosen.map(turnCommits),
@@ -185,6 +188,42 @@ function extensionFloods(): Part {
         step(grown.length);
       }
       return grown.join(', ');
+    },
+  };
+}
+
+function descriptors(): Part {
+  return {
+    name: 'inherited descriptors',
+    promise: 'S38 S83',
+    unit: 'starts',
+    count: 40,
+    async run({ count, seed: first, isOver, step }) {
+      let files = 0;
+      for (let done = 0; done < count && !isOver(); step(++done)) {
+        const inherited = await inheritDescriptors(createRandom(first + done));
+        if (inherited === undefined) return 'there is no sandbox here';
+        files += inherited;
+      }
+      return `${files} open files, none reached a program or an extension`;
+    },
+  };
+}
+
+function localLockOut(): Part {
+  return {
+    name: 'local lock-out',
+    promise: 'S09 S11 S14',
+    unit: 'nuisances',
+    count: 500,
+    async run({ count, seed: first, isOver, step }) {
+      for (let done = 0; done < count && !isOver(); ) {
+        await using world = await openChaosWorld('sqlite');
+        const rounds = Math.min(50, count - done);
+        await lockOut(await world.start(), createRandom(first + done), rounds, (round) => step(done + round));
+        done += rounds;
+      }
+      return 'after each the right token got in, by the socket and over HTTP';
     },
   };
 }
