@@ -362,6 +362,43 @@ test('one that crashes at each start says when it is started again, ends in quar
   assert.equal((await host.enable('notes', BY)).state, 'loaded');
 });
 
+test('a gate that stays down says so, and first of all how to start it again or to do without it', async () => {
+  verifies('sep:gate:quarantined');
+  const soon: Clock = {
+    ...systemClock,
+    after: (delayMs, run) => systemClock.after(delayMs === 1_100 || delayMs === 5_500 ? 5 : delayMs, run),
+  };
+  await using world = await openHostWorld(soon);
+  const folder = write(world, 'gate', {
+    manifest: capabilities('hooks = ["tool_call"]'),
+    registrations: { hooks: ['tool_call'] },
+    answers: { hooks: { tool_call: 'exit' } },
+  });
+  let host = await world.open(withExtensions);
+  await host.enable('gate', BY);
+  const ask = async () => {
+    const outcome = await world.hooks.run('before_tool_call', { sessionKey: SESSION, toolName: 'ls', toolCallId: 'c', params: {} });
+    return outcome.kind === 'refused' ? outcome.reason : outcome.kind;
+  };
+  const told =
+    /it is quarantined; start it again with "tenon ext reload gate", or switch it off with "tenon plugin disable gate" \(it crashed 3 times/;
+  // It ends at each question.
+  for (let crashes = 1; crashes <= 3; crashes++) {
+    await ask();
+    await until(() => host.get('gate')?.process?.crashes === crashes);
+    await until(() => host.get('gate')?.process?.state !== 'restarting' && host.get('gate')?.process?.state !== 'starting');
+  }
+  assert.match(await ask(), told, 'while its load is there');
+  // The next gateway knows, and does not load it.
+  host = await world.open(withExtensions);
+  await host.started;
+  assert.match(host.missingGuard('before_tool_call')?.reason ?? '', told, 'and where it is not');
+  // One that goes into quarantine while the gateway is at work, before it was ever loaded.
+  put(join(folder, 'main.mjs'), 'process.exit(3);');
+  await host.enable('gate', BY);
+  await until(() => told.test(host.missingGuard('before_tool_call')?.reason ?? ''));
+});
+
 test('G14, G15: the log of an extension can be read from a line on, and what was made nothing of is shown with the reason', async () => {
   verifies('sep:G14', 'sep:G15', 'sep:log');
   await using world = await openHostWorld();

@@ -1,7 +1,7 @@
 // Permission gates as they are written for other hosts, unchanged, in whole turns of a real gateway: one of plain SEP and one of pi. What
 // they would stop there is stopped here, by whatever spelling the agent has for it.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -29,7 +29,12 @@ for (const [name, capabilities] of [
   const manifest = join(folder, 'extension.toml');
   if (name === 'own-gate') put(manifest, `tool_names = "tenon"\n${readFileSync(manifest, 'utf8')}`);
 }
-const pi = putExtension(home, 'pi-gate', { fixture: 'gate-of-pi.mjs', capabilities: 'events = ["tool_call"]' });
+// The sources of the SDK, which it has no copy of, are seen in no sandbox without being asked for.
+const repository = join(import.meta.dirname, '../..');
+const pi = putExtension(home, 'pi-gate', {
+  fixture: 'gate-of-pi.mjs',
+  capabilities: `events = ["tool_call"]\nfs = { read = [${JSON.stringify(repository)}] }`,
+});
 const manifest = join(pi, 'extension.toml');
 put(manifest, readFileSync(manifest, 'utf8').replace('[capabilities]', `env = { SDK = ${JSON.stringify(SDK)} }\n[capabilities]`));
 
@@ -71,7 +76,7 @@ async function tryAll(sessionKey: string): Promise<string[]> {
 const workspace = talk.workspace();
 writeFileSync(join(workspace, 'keep'), 'still here');
 writeFileSync(join(workspace, 'fine.md'), 'fine\n');
-await import('node:fs/promises').then(({ mkdir }) => mkdir(join(workspace, 'sub'), { recursive: true }));
+mkdirSync(join(workspace, 'sub'), { recursive: true });
 
 for (const gate of ['sep-gate', 'pi-gate']) {
   test(`${gate}: what it forbids is stopped however it is spelled, the rest runs, and what it rewrites runs as rewritten`, async () => {

@@ -80,7 +80,11 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
       activeTools,
       ready: (id) => void bringAgain(id),
       holds: (id, grant) => known.get(id)?.load?.holds(grant) ?? false,
-      changed,
+      changed() {
+        changed();
+        // What is said of a guard that is not there says how its process does by now.
+        if (missing.length > 0 && !isClosed) inTurn(async () => {}).catch(() => {});
+      },
     });
   const deliverer = createDeliverer({ ...options, registry });
   const questions = createChannelQuestions({ ...options, registry, deliverer });
@@ -263,10 +267,21 @@ export async function openPlugins(options: PluginHostOptions): Promise<PluginHos
     if (safe) return;
     missing = await findMissingGuards(store, (id) => ({
       isLoaded: known.get(id)?.load !== undefined,
-      reason: known.get(id)?.reason ?? rejected.find((each) => each.id === id)?.reason,
+      reason: reasonOf(known.get(id)) ?? rejected.find((each) => each.id === id)?.reason,
+      down: downOf(known.get(id)),
     }));
     for (const { plugin, reason } of missing)
       log.error({ plugin, reason }, 'a plugin that guards something is not loaded: what it guards is refused');
+  }
+
+  /** Its process stays down until somebody does something. */
+  function downOf(plugin: Known | undefined): 'quarantined' | 'failed' | undefined {
+    const state = plugin?.state === 'failed' ? plugin.found.extension?.info.state : undefined;
+    return state === 'quarantined' || state === 'failed' ? state : undefined;
+  }
+
+  function reasonOf(plugin: Known | undefined): string | undefined {
+    return (downOf(plugin) && plugin?.found.extension?.info.reason) ?? plugin?.reason;
   }
 
   function sorted(): Known[] {

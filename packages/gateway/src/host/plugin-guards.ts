@@ -24,10 +24,20 @@ export interface MissingGuard {
   readonly reason: string;
 }
 
+/** Of an extension whose process stays down: what to do, and then why. */
+export function downText(id: string, state: 'quarantined' | 'failed', reason: string | undefined): string {
+  const why = reason === undefined ? '' : ` (${reason})`;
+  return `it is ${state === 'failed' ? 'down' : state}; start it again with "tenon ext reload ${id}", or switch it off with "tenon plugin disable ${id}"${why}`;
+}
+
 /** Plugins that the operator has switched on and trusted as guards, for whatever files, and that are not loaded. */
 export async function findMissingGuards(
   store: Store,
-  stateOf: (plugin: string) => { readonly isLoaded: boolean; readonly reason?: string | undefined },
+  stateOf: (plugin: string) => {
+    readonly isLoaded: boolean;
+    readonly reason?: string | undefined;
+    readonly down?: 'quarantined' | 'failed' | undefined;
+  },
 ): Promise<MissingGuard[]> {
   const { settings } = await store.read('plugins.settings', {});
   const wanted = settings.filter(({ pluginId, enabled }) => enabled && !stateOf(pluginId).isLoaded);
@@ -35,8 +45,9 @@ export async function findMissingGuards(
   const { grants } = await store.read('plugins.grants', {});
   return wanted.flatMap(({ pluginId: plugin }) => {
     const guards = new Set(grants.flatMap(({ pluginId, grant }) => (pluginId === plugin ? guardedBy(grant) : [])));
-    const why = stateOf(plugin).reason ?? 'it is not there';
-    const reason = `it guards this and is not loaded: ${why}. Repair it, or switch it off: tenon plugin disable ${plugin}`;
+    const { reason: why = 'it is not there', down } = stateOf(plugin);
+    const remedy = `Repair it, or switch it off: tenon plugin disable ${plugin}`;
+    const reason = `it guards this and is not loaded: ${down ? downText(plugin, down, why) : `${why}. ${remedy}`}`;
     return guards.size === 0 ? [] : [{ plugin, guards, reason }];
   });
 }

@@ -148,9 +148,9 @@ function saidBefore(messages: readonly Message[]): string[] {
   return said.slice(0, -1).filter((text) => text !== '');
 }
 
-export function quote(text: string): string {
+export function quote(text: string, most = 160): string {
   const line = text.replace(/\s+/g, ' ');
-  return line.length <= 160 ? line : `${line.slice(0, 159).toWellFormed()}…`;
+  return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
 }
 
 export function plural(count: number, noun: string): string {

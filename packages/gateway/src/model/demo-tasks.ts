@@ -112,6 +112,9 @@ function namedCall(text: string): ReturnType<typeof findTask> {
 /** The label around text from elsewhere is for models that could take it for a wish of the person. */
 const FOREIGN = /^<foreign-text>\nfrom: [^\n]*\n(?<text>[\s\S]*)\n<\/foreign-text>$/;
 
+/** A refusal ends with what to do about it. */
+const WHOLE_REASON = 1_000;
+
 /** After the tool has answered. */
 export function tellResult(result: ToolResultMessage, args: JsonObject): string {
   // A tool says in brackets what is not output.
@@ -123,9 +126,9 @@ export function tellResult(result: ToolResultMessage, args: JsonObject): string 
   if (/\b(denied|deny|declined|refused|rejected|not approved|expired)\b/i.test(output)) {
     // What follows is advice for models.
     const [why = ''] = output.split('. ', 1);
-    return `Nothing was done: \`${result.toolName}\` was not allowed. ${quote(why)}`;
+    return `Nothing was done: \`${result.toolName}\` was not allowed. ${quote(why, WHOLE_REASON)}`;
   }
-  return `That did not work. \`${result.toolName}\` says: ${quote(output) || 'nothing more'}`;
+  return `That did not work. \`${result.toolName}\` says: ${quote(output, WHOLE_REASON) || 'nothing more'}`;
 }
 
 const MAX_SHOWN_LINES = 40;

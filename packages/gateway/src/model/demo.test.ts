@@ -213,6 +213,8 @@ test('after the tool has answered it says in words what came of it', async () =>
 
 test('it says when a tool failed and when it was not allowed', async () => {
   assert.match(await afterTool('read gone.md', 'Cannot find "gone.md"', true), /did not work\. `read` says: Cannot find "gone\.md"/);
+  const refused = `Blocked by gate: ${'it is down for a reason that is long '.repeat(8)}and this is what to do`;
+  assert.match(await afterTool('read a.md', refused, true), /and this is what to do$/, 'how to get out of it stands at the end');
   assert.match(await afterTool('run rm x', 'The operator denied this call', true), /Nothing was done: `exec` was not allowed/);
 });
 

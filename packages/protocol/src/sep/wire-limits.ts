@@ -28,6 +28,11 @@ export const limits = {
     unit: 'count',
     summary: 'Requests of one extension that the host has not answered; it is not read beyond them.',
   },
+  loadWaitMs: {
+    value: 10_000,
+    unit: 'ms',
+    summary: 'How long a request of an extension that has just introduced itself waits for the rights of the extension to be in place.',
+  },
   toHostBytes: { value: 4_194_304, unit: 'bytes', summary: 'Bytes of those requests together.' },
   notificationsPerSecond: {
     value: 2_000,

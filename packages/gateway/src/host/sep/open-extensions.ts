@@ -41,6 +41,7 @@ import { isOn } from './serve/group-grants.ts';
 import type { SessionDesk } from './serve/session-desk.ts';
 import { createStderrRing } from './process/stderr-ring.ts';
 import { createSupervisor, type Generation } from './supervisor.ts';
+import { downText } from '../plugin-guards.ts';
 import { createTreeCopies } from './process/tree-copy.ts';
 
 export interface ExtensionOptions {
@@ -227,6 +228,13 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
   /** The registrations that the host has, and who of those that were given out is the last. */
   let registered: string | undefined;
   let owner: object | undefined;
+  /** The load that is in place. */
+  let live: object | undefined;
+  /** The last process that a load stands for, and what waits for the load of a later one. */
+  let placed = 0;
+  let placing: PromiseWithResolvers<void> | undefined;
+  /** The process that is told of a reload once its load is in place. */
+  let untold: number | undefined;
   /** Nobody waits for anything of it any more. */
   let stopped = Promise.withResolvers<void>();
   const ring = createLogRing({ clock });
@@ -247,7 +255,8 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     desk: deps.desk,
     activeTools: deps.activeTools,
     generation: () => supervisor.current?.number,
-    request: (...given) => supervisor.request(...given),
+    placed: whenPlaced,
+    request: (...given) => (downBecause() === undefined ? supervisor.request(...given) : Promise.reject(new Error(downBecause()))),
     event: (params) => supervisor.current?.peer.event(params),
     holds: (grant) => deps.holds(name, grant),
     publish: (topic, payload) => deps.publish(name, topic, payload),
@@ -310,15 +319,58 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
       );
       // What a process shows goes with it.
       if (state !== 'starting') deps.people?.gone(name, generation?.number);
-      if (generation && registered !== undefined) tellOfRestart(generation.peer);
+      if (generation && registered !== undefined) tellOfRestart(generation);
       if (generation && (mustTell || textOf(introducedBy(generation)) !== registered)) announce();
       deps.changed();
     },
   });
 
-  function tellOfRestart(peer: Peer): void {
+  /** Of one that stays down until somebody does something: that comes first, because what is long is cut at its end. */
+  function downBecause(): string | undefined {
+    const { state, reason } = supervisor;
+    return state === 'quarantined' || state === 'failed' ? downText(name, state, reason) : undefined;
+  }
+
+  /** The new one after its load is in place: what it then asks for, it has the rights to. */
+  function tellOfRestart(generation: Generation<Introduced>): void {
     replaced?.event({ event: 'session_shutdown', context: bridge.told({}), payload: { reason: 'reload' } });
-    peer.event({ event: 'session_start', context: bridge.told({}), payload: { reason: 'reload' } });
+    untold = generation.number;
+    // The load stands for a process that has come back as it was.
+    if (live && preparing === 0 && !mustTell && textOf(introducedBy(generation)) === registered) inPlace(live);
+  }
+
+  /** The process that is at work has this load. */
+  function inPlace(load: object): void {
+    live = load;
+    const { current } = supervisor;
+    if (current) placed = current.number;
+    placing?.resolve();
+    placing = undefined;
+    if (current && untold === current.number)
+      current.peer.event({ event: 'session_start', context: bridge.told({}), payload: { reason: 'reload' } });
+    untold = undefined;
+  }
+
+  /** Of one that is still introducing itself nothing waits: it would wait for itself. What came with its introduction came after it. */
+  function whenPlaced(generation: number): Promise<void> | undefined {
+    if (generation <= placed) return undefined;
+    if (supervisor.current?.number === generation) return beingPlaced();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    clock.after(0, resolve);
+    return promise.then(() => (supervisor.current?.number === generation && generation > placed ? beingPlaced() : undefined));
+  }
+
+  function beingPlaced(): Promise<void> {
+    if (!placing) {
+      const mine = Promise.withResolvers<void>();
+      placing = mine;
+      const timer = clock.after(limits.loadWaitMs.value, mine.resolve);
+      void mine.promise.then(() => {
+        timer.cancel();
+        if (placing === mine) placing = undefined;
+      });
+    }
+    return placing.promise;
   }
 
   /** Once for what comes together, and not too often: what follows is a load of its own. */
@@ -351,6 +403,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     const introduced = introducedBy(current);
     registered = textOf(introduced);
     const module = bridge.moduleOf(introduced, accepted.granted, (cleaned) => {
+      if (live === mine) live = undefined;
       // The end of a load that another one has followed ends nothing.
       if (owner === mine) void stopOnce(cleaned, mine);
     });
@@ -360,6 +413,10 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
       register(api: RegisterApi): void {
         (module as { register(api: RegisterApi): void }).register(api);
         registerResources(name, api, resources);
+        // Who loads it keeps the load, or ends it, before anything else is done.
+        queueMicrotask(() => {
+          if (!api.lifecycle.signal.aborted) inPlace(mine);
+        });
       },
     };
   }
@@ -415,6 +472,9 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
   async function stop(): Promise<void> {
     stopped.resolve();
     stopped = Promise.withResolvers<void>();
+    placing?.resolve();
+    placing = undefined;
+    untold = undefined;
     announced?.cancel();
     announced = undefined;
     source = undefined;

@@ -91,6 +91,8 @@ export interface BridgeDeps {
   readonly clock: Clock;
   readonly request: (method: string, params: Params, options: RequestOptions) => Promise<unknown>;
   readonly event: (params: Params) => void;
+  /** Undefined where the process is loaded as what it is; see `ServeDeps`. */
+  readonly placed: (generation: number) => Promise<void> | undefined;
   /** Of the process that is at work now. */
   readonly generation: () => number | undefined;
   /** Without it, there are no sessions here. */
@@ -402,7 +404,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
     get leftOut() {
       return omitted;
     },
-    ...createServer({ served, dispatches, manifest, holds, api: () => loaded }),
+    ...createServer({ served, dispatches, manifest, holds, api: () => loaded, placed: deps.placed }),
   };
 }
 

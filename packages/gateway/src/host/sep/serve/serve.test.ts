@@ -22,6 +22,7 @@ function world(served: Served, grants = ['extension.use:bus', 'extension.use:ses
     manifest: () => manifest,
     holds: (grant) => grants.includes(grant),
     api: () => undefined,
+    placed: () => undefined,
   });
   const ask = (method: string, params: object) => server.request(method, 1)?.({ ...params }, { method, signal: never });
   return { dispatches, server, ask };

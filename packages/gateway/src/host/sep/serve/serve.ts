@@ -2,7 +2,7 @@
 // context that of a dispatch under way, and then whoever does it. Every method goes this way; its row says what is needed.
 import type { RuntimeApi } from '@tenon/plugin-sdk';
 import { type ExtensionManifest, readParams, type ReadParams } from '@tenon/protocol/sep';
-import { errors, methodOf, methodRow, type SepGroup, type SepMethodName, texts } from '@tenon/protocol/sep/wire';
+import { errors, limits, methodOf, methodRow, type SepGroup, type SepMethodName, texts } from '@tenon/protocol/sep/wire';
 import type { Dispatch, Dispatches } from './dispatches.ts';
 import type { Params, PeerHandler } from '../connection/peer.ts';
 import { RpcError } from '../connection/rpc-error.ts';
@@ -32,6 +32,8 @@ export interface ServeDeps {
   /** Whether the operator has granted it, now. */
   readonly holds: (grant: string) => boolean;
   readonly api: () => RuntimeApi | undefined;
+  /** Undefined where the process is loaded as what it is. Otherwise resolves when it is, or when nobody expects that any more. */
+  readonly placed: (generation: number) => Promise<void> | undefined;
 }
 
 export interface Server {
@@ -41,7 +43,16 @@ export interface Server {
 
 const never = new AbortController().signal;
 
-export function createServer({ served, dispatches, manifest, holds, api }: ServeDeps): Server {
+export function createServer({ served, dispatches, manifest, holds, api, placed }: ServeDeps): Server {
+  /** Notifications that wait. */
+  let held = 0;
+
+  /** What takes a right waits for the load that has the rights: a process is at work before its load is in place. */
+  function whenPlaced(name: SepMethodName, generation: number): Promise<void> | undefined {
+    const { group, grants = [] } = methodRow(name);
+    return group === undefined && grants.length === 0 ? undefined : placed(generation);
+  }
+
   function serve(name: SepMethodName, spelling: string, given: Params, generation: number, signal: AbortSignal): unknown {
     const { group, grants = [], tier } = methodRow(name);
     if (group !== undefined && !isOn(group, manifest(), holds))
@@ -85,12 +96,22 @@ export function createServer({ served, dispatches, manifest, holds, api }: Serve
     request(method, generation) {
       const name = known(method);
       if (name === undefined || methodRow(name).kind === 'notification') return undefined;
-      return (params, { signal }) => serve(name, method, params, generation, signal);
+      return (params, { signal }) => {
+        const wait = whenPlaced(name, generation);
+        return wait ? wait.then(() => serve(name, method, params, generation, signal)) : serve(name, method, params, generation, signal);
+      };
     },
     notification(method, generation) {
       const name = known(method);
       if (name === undefined || methodRow(name).kind === 'request') return undefined;
-      return (params) => void serve(name, method, params, generation, never);
+      return (params) => {
+        const wait = held < limits.toHostInFlight.value ? whenPlaced(name, generation) : undefined;
+        if (!wait) return void serve(name, method, params, generation, never);
+        held++;
+        // What is refused then, nobody is told of, as of any notification.
+        void wait.then(() => serve(name, method, params, generation, never)).catch(() => {});
+        void wait.then(() => held--);
+      };
     },
   };
 }
