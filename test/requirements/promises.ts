@@ -25,6 +25,10 @@ export const promises = {
     issue: 6,
     text: 'A store whose files are moved, deleted or replaced under the running gateway takes no write more, and says so.',
   },
+  'R13:no-silent-new-store': {
+    issue: 6,
+    text: 'Where an earlier store is gone a start refuses and names the command that makes a new one, which keeps what is left and is audited.',
+  },
   R14: { issue: 1, text: 'SIGTERM takes no new work, finishes what runs, and exits 0 inside its budget.' },
   'R14:running-turns': { issue: 2, text: 'SIGTERM parks running turns durably.' },
   'R14:stop-waits': { issue: 6, text: '`tenon stop` ends when the gateway is gone, so that the next start succeeds.' },

@@ -36,6 +36,7 @@ import { createSignIn } from './rpc/signin.ts';
 import { createTokenMint, digestOf } from './rpc/token-mint.ts';
 import { registerGauges, startUpkeep } from './rpc/upkeep.ts';
 import { initialiseAuditHead, openAuditKeeper } from './store/audit-head.ts';
+import { traceOfStore } from './store/earlier-store.ts';
 import { StoreOpenError } from './store/failure.ts';
 import { lockHome } from './store/lock.ts';
 import { openAttachmentFiles } from './store/attachment-files.ts';
@@ -148,6 +149,7 @@ export async function startGateway({
     let agents: AgentParts | undefined;
     let plugins: PluginHost | undefined;
     const early: StoredEvent[] = [];
+    const trace = traceOfStore(home);
     const store = closing(
       await openStore(
         {
@@ -157,6 +159,7 @@ export async function startGateway({
           maxBytes: settings['store.maxBytes'],
           now: startedAt,
           lockId: lock.id,
+          ...(trace === undefined ? {} : { trace }),
         },
         {
           events: (batch) => {

@@ -50,7 +50,7 @@ export const homeFiles = [
 
 /** Stores that were kept before an update, a restore or a salvage changed them. */
 const KEPT_COPY =
-  /^(tenon\.db\.(schema|before-restore|corrupt)-|audit-head\.json\.corrupt-|postgres\.(schema|before-restore)-.*\.db|attachments\.before-restore-)/;
+  /^(tenon\.db\.(schema|before-restore|corrupt)-|audit-head\.json\.corrupt-|.*\.before-new-store-|postgres\.(schema|before-restore)-.*\.db|attachments\.before-restore-)/;
 
 export function keptCopies(home: string): string[] {
   return readdirSync(home)

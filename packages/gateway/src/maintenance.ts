@@ -25,6 +25,7 @@ import {
   restoreSqlite,
 } from './store/backup.ts';
 import type { FileSummary } from './store/backup-attachments.ts';
+import { missingText, setTracesAside, traceOfStore } from './store/earlier-store.ts';
 import { StoreOpenError } from './store/failure.ts';
 import { lockHome } from './store/lock.ts';
 import { schemaVersion } from './store/migrations.ts';
@@ -127,6 +128,36 @@ export async function salvageStore({ config }: { config: Config }): Promise<Give
   });
 }
 
+/** Needs the gateway to be stopped. Only where there is none: what was kept of an earlier one is set aside, and the audit log says so. */
+export async function createNewStore({ config }: { config: Config }): Promise<{ store: string; kept: string[] }> {
+  const { home, settings } = config;
+  return saying(`Cannot make a new store in ${home}`, config, async () => {
+    prepareHome(home);
+    const lock = lockHome(home);
+    try {
+      const isThere =
+        settings['store.engine'] === 'sqlite'
+          ? existsSync(join(home, STORE_FILE))
+          : (await postgresVersion(settings['store.url'])) !== undefined;
+      if (isThere) throw new StartError('There is a store already; nothing was changed. Start the gateway with: tenon start', 1);
+      const trace = traceOfStore(home);
+      const kept = setTracesAside(home, systemClock.now());
+      const store = await openConfigured(config);
+      try {
+        const details = { kept, ...(trace === undefined ? {} : { earlier: trace }) };
+        const record = { actor: 'operator', action: 'store.new', target: 'store', details, at: systemClock.now() };
+        const head = await store.write('audit.append', record);
+        writeFileDurably(join(home, AUDIT_HEAD_FILE), `${JSON.stringify(head)}\n`);
+        return { store: store.location, kept: kept.map((name) => join(home, name)) };
+      } finally {
+        await store.close();
+      }
+    } finally {
+      lock.release();
+    }
+  });
+}
+
 /** PostgreSQL keeps its own files sound; what can be missing is its newest part, after it was put back to an earlier moment. */
 async function salvagePostgres(config: Config): Promise<Given | undefined> {
   const known = knownHead(config.home);
@@ -213,8 +244,10 @@ function found(finding: Finding): Look {
   return { findings: [finding], close() {} };
 }
 
-function notYet(location: string): Look {
-  return found({ check: 'store', severity: 'info', message: `There is no store in ${location} yet`, remedy: 'tenon start' });
+function notYet(home: string, where: string): Look {
+  const trace = traceOfStore(home);
+  if (trace !== undefined) throw new StoreOpenError('missing', missingText(where, trace));
+  return found({ check: 'store', severity: 'info', message: `There is no store ${where} yet`, remedy: 'tenon start' });
 }
 
 function older(location: string, version: number): Look {
@@ -224,7 +257,7 @@ function older(location: string, version: number): Look {
 
 function lookAtSqlite(home: string): Look {
   const file = join(home, STORE_FILE);
-  if (!existsSync(file)) return notYet(file);
+  if (!existsSync(file)) return notYet(home, `at ${file}`);
   if (statSync(file).size === 0) throw new StoreOpenError('damaged', `${file} is damaged: it is empty`);
   checkWal(file);
   const wal = `${file}-wal`;
@@ -267,7 +300,7 @@ function lookAtSqlite(home: string): Look {
 
 async function lookAtPostgres(config: Config): Promise<Look> {
   const version = await postgresVersion(config.settings['store.url']);
-  if (version === undefined) return notYet('the PostgreSQL database');
+  if (version === undefined) return notYet(config.home, 'in the PostgreSQL database');
   if (version < schemaVersion) return older('The PostgreSQL database', version);
   const store = await openConfigured(config);
   return { store, findings: [], close: () => store.close() };

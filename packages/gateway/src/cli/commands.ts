@@ -68,6 +68,7 @@ import { pluginRevoke } from './commands/plugin-revoke.ts';
 import { pluginTrace } from './commands/plugin-trace.ts';
 import { restart } from './commands/restart.ts';
 import { restore } from './commands/restore.ts';
+import { newStore } from './commands/new-store.ts';
 import { salvage } from './commands/salvage.ts';
 import { run } from './commands/run.ts';
 import { secretLs } from './commands/secret-ls.ts';
@@ -199,6 +200,7 @@ export const commands: readonly CommandSpec[] = [
   backup,
   restore,
   salvage,
+  newStore,
   completion,
 ];
 

@@ -40,7 +40,7 @@ export function openAuditKeeper(home: string, clock: Clock, onFailure: (error: u
 
   return {
     async begin(store) {
-      frozen = !(await hasRecord(store, readHead(file)));
+      frozen = !(await hasRecord(store, readAuditHead(home)));
       return !frozen;
     },
     moved(next) {
@@ -50,7 +50,7 @@ export function openAuditKeeper(home: string, clock: Clock, onFailure: (error: u
     },
     // Those who ask while it is walked share one walk.
     verify(store) {
-      verifying ??= verifyAgainst(store, readHead(file)).finally(() => {
+      verifying ??= verifyAgainst(store, readAuditHead(home)).finally(() => {
         verifying = undefined;
       });
       return verifying;
@@ -103,8 +103,8 @@ async function verifyAgainst(store: Store, kept: AuditHead | undefined | 'unread
   return { ok: true, checked };
 }
 
-function readHead(file: string): AuditHead | undefined | 'unreadable' {
-  const text = readIfThere(file);
+export function readAuditHead(home: string): AuditHead | undefined | 'unreadable' {
+  const text = readIfThere(join(home, AUDIT_HEAD_FILE));
   if (text === undefined) return undefined;
   try {
     const { seq, hash } = JSON.parse(text) as AuditHead;

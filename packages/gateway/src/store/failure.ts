@@ -28,7 +28,7 @@ export function failureOf(error: unknown, reason: string | undefined): PlainFail
 
 /** The store cannot be opened as it is. The message is one line for the operator. */
 export class StoreOpenError extends Error {
-  readonly reason: 'locked' | 'newer' | 'damaged' | 'foreign' | 'unreachable' | 'storage';
+  readonly reason: 'locked' | 'missing' | 'newer' | 'damaged' | 'foreign' | 'unreachable' | 'storage';
 
   constructor(reason: StoreOpenError['reason'], message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });

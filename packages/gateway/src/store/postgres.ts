@@ -8,6 +8,7 @@ import { randomId } from '../kernel/ids.ts';
 import { createLanes } from '../kernel/lane.ts';
 import { createPlaces } from '../kernel/places.ts';
 import type { AnswerSlot } from './answers.ts';
+import { missingText } from './earlier-store.ts';
 import { failureOf, type PlainFailure, StoreOpenError } from './failure.ts';
 import { toGatewayError } from './gateway-error.ts';
 import { migrationsAfter, schemaVersion } from './migrations.ts';
@@ -78,6 +79,8 @@ export interface PostgresOptions {
   readonly now: number;
   /** Where a copy goes before an older store is migrated. Without a home there is none. */
   readonly home?: string;
+  /** What tells that there was a store here: then none is made. */
+  readonly trace?: string;
   readonly timeouts?: Partial<Timeouts>;
 }
 
@@ -469,7 +472,7 @@ async function connectFirst(pool: Pool): Promise<PoolClient> {
   }
 }
 
-async function migrate({ url, home, now }: PostgresOptions): Promise<void> {
+async function migrate({ url, home, now, trace }: PostgresOptions): Promise<void> {
   await withOwnClient(url, async (client) => {
     await client.query('begin');
     try {
@@ -479,6 +482,8 @@ async function migrate({ url, home, now }: PostgresOptions): Promise<void> {
       await client.query('lock table tenon_schema in exclusive mode');
       const { rows } = await client.query<{ version: number }>('select coalesce(max(version), 0) as version from tenon_schema');
       const version = rows[0]?.version ?? 0;
+      if (version === 0 && trace !== undefined)
+        throw new StoreOpenError('missing', missingText('in the PostgreSQL database that store.url names', trace));
       if (version > schemaVersion) {
         throw new StoreOpenError(
           'newer',

@@ -9,6 +9,7 @@ import { faultpoint } from '../kernel/fault.ts';
 import { randomId } from '../kernel/ids.ts';
 import { migrationsAfter, schemaVersion } from './migrations.ts';
 import { createSqliteRunner, storageReason } from './sqlite-run.ts';
+import { missingText } from './earlier-store.ts';
 import { StoreOpenError } from './failure.ts';
 import { beginStream, streamState, type StreamState } from './stream.ts';
 import { lackOf, type StreamHead } from './stream-head.ts';
@@ -42,12 +43,17 @@ export interface OpenOptions {
   readonly lossAccepted?: true;
   /** Who is going to write it; not for copies, which nobody else knows. */
   readonly writer?: Writer;
+  /** What tells that there was a store here: then none is made. */
+  readonly trace?: string;
 }
 
 export function openDatabase(options: OpenOptions): { database: DatabaseSync; stream: StreamState } {
   const { file } = options;
   try {
-    if (!existsSync(file)) createStore(options);
+    if (!existsSync(file)) {
+      if (options.trace !== undefined) throw new StoreOpenError('missing', missingText(`at ${file}`, options.trace));
+      createStore(options);
+    }
     checkHeader(file);
     if (!options.lossAccepted) checkWal(file);
     const { version, writer } = checkWithoutTouching(file, options.kept);

@@ -1,0 +1,2 @@
+/** The embedded store, in the home folder. */
+export const STORE_FILE = 'tenon.db';
