@@ -11,11 +11,12 @@ import { killAtRandom, openChaosWorld, runKillRounds } from '../support/chaos.ts
 import { mountSmallDisk, surviveFullDisk } from '../support/chaos-disk.ts';
 import { type Door, openLink } from '../support/chaos-link.ts';
 import { inheritDescriptors, lockOut } from '../support/chaos-doors.ts';
+import { freezePostgres, removeLock, type StoreChaos, takeStore } from '../support/chaos-store.ts';
 import { watchSyncs } from '../support/chaos-strace.ts';
 import { faultPoints, isElsewhere, killAt, runTenon } from '../support/fault-points.ts';
 import { dieOnce, swapRounds, writeStorm } from '../support/extension-storms.ts';
 import { FLOOD_BOUND, floodBounds, floodKinds, floodOnce } from '../support/extension-floods.ts';
-import { temporaryHome } from '../support/gateway.ts';
+import { type GatewayProcess, temporaryHome } from '../support/gateway.ts';
 import { growthOf, runLeaks, runSoak } from '../support/leaks.ts';
 import { Ledger } from '../support/ledger.ts';
 import type { Observer } from '../support/ledger-observer.ts';
@@ -92,6 +93,9 @@ const parts: readonly Part[] = [
   walFlips(),
   backupFlips(),
   fullDisk(),
+  storeTaken(),
+  locksRemoved(),
+  ...(chosen.includes('postgres') ? [frozenPostgres()] : []),
   syncBeforeReply(),
 ].filter(({ name }) => name.includes(given.only));
 
@@ -647,6 +651,90 @@ function fullDisk(): Part {
       return `${answered} answered, 0 missing; ${refused} refused`;
     },
   };
+}
+
+function storeTaken(): Part {
+  return {
+    name: 'database moved',
+    promise: 'R13 R01',
+    unit: 'times',
+    count: 200,
+    async run(part) {
+      const ways = new Map<string, number>();
+      await inStoreWorlds('sqlite', part, async (chaos, gateway) => {
+        const [name, next] = await takeStore(chaos, gateway);
+        ways.set(name, (ways.get(name) ?? 0) + 1);
+        return next;
+      });
+      return [...ways].map(([name, times]) => `${name} ${times}`).join(', ');
+    },
+  };
+}
+
+function locksRemoved(): Part {
+  return {
+    name: 'lock removed',
+    promise: 'R16 R01',
+    unit: 'times',
+    count: 100,
+    async run(part) {
+      const answered = await inStoreWorlds('sqlite', part, removeLock);
+      return `${answered} answered, 0 missing; no second gateway started`;
+    },
+  };
+}
+
+function frozenPostgres(): Part {
+  return {
+    name: 'PostgreSQL frozen',
+    promise: 'R11 R01',
+    unit: 'times',
+    count: 100,
+    async run(part) {
+      const server = await startPostgres();
+      const noticed: number[] = [];
+      try {
+        const answered = await inStoreWorlds(
+          'postgres',
+          part,
+          async (chaos, gateway) => {
+            noticed.push(await freezePostgres(chaos, gateway, server));
+            return gateway;
+          },
+          server.url,
+        );
+        noticed.sort((a, b) => a - b);
+        const [p50, max] = [noticed[noticed.length >> 1], noticed.at(-1)].map((ms) => `${Math.round(ms ?? 0)} ms`);
+        return `${answered} answered, 0 missing; readyz 503 after ${p50} (p50), ${max} at most`;
+      } finally {
+        await server.remove();
+      }
+    },
+  };
+}
+
+/** A world and a ledger of their own for each ten rounds; returns how many requests were answered. */
+async function inStoreWorlds(
+  engine: Engine,
+  { count, seed: first, isOver, step }: Running,
+  round: (chaos: StoreChaos, gateway: GatewayProcess) => Promise<GatewayProcess>,
+  server?: string,
+): Promise<number> {
+  let answered = 0;
+  for (let done = 0; done < count && !isOver(); ) {
+    await using world = await openChaosWorld(engine, server === undefined ? {} : { postgres: server });
+    const ledger = new Ledger({ seed: first + done, observers: 1 });
+    const chaos = { world, ledger, random: createRandom(first + done) };
+    let gateway = await world.start();
+    for (let n = 0; n < 10 && done < count && !isOver(); n++) {
+      gateway = await round(chaos, gateway);
+      step(++done);
+    }
+    await ledger.observe(gateway);
+    await ledger.compareEvents(await ledger.compare(gateway));
+    answered += ledger.stats.answered;
+  }
+  return answered;
 }
 
 function syncBeforeReply(): Part {

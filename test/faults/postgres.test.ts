@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { type ChaosWorld, openChaosWorld, readyBecomes, seed } from '../support/chaos.ts';
 import { openLink } from '../support/chaos-link.ts';
+import { freezePostgres } from '../support/chaos-store.ts';
 import { startGatewayProcess } from '../support/gateway.ts';
 import { Ledger } from '../support/ledger.ts';
 import { type Postgres, startPostgres } from '../support/postgres.ts';
@@ -69,6 +70,25 @@ test('PostgreSQL and the gateway killed together: both start again and nothing t
   const again = await world.start();
   await ledger.observe(again);
   await ledger.compareEvents(await ledger.compare(again));
+});
+
+test('a PostgreSQL that hangs shows in readyz before a write gives up, and all goes on when it does', async (t) => {
+  verifies('R11:frozen-database', 'R01', 'R03');
+  t.diagnostic(`seed ${seed}`);
+  const ledger = new Ledger({ seed, observers: 1, writers: 4 });
+  await using world = await openChaosWorld('postgres', { postgres: server.url });
+  const gateway = await world.start();
+  const noticedMs = await freezePostgres({ world, ledger, random: createRandom(seed) }, gateway, server);
+  t.diagnostic(`noticed after ${Math.round(noticedMs)} ms; ${JSON.stringify(ledger.stats)}`);
+  // Nobody writes: it is noticed all the same.
+  server.freeze();
+  try {
+    await readyBecomes(gateway, 503, 10_000);
+  } finally {
+    server.thaw();
+  }
+  await readyBecomes(gateway, 200, 20_000);
+  await ledger.compareEvents(await ledger.compare(gateway));
 });
 
 test('PostgreSQL without a free connection: writes are refused with STORAGE, and taken again when there is one', async (t) => {

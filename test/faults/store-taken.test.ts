@@ -4,9 +4,12 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openStore, STORE_FILE } from '../../packages/gateway/src/store/open.ts';
-import { type ChaosWorld, openChaosWorld, readyBecomes } from '../support/chaos.ts';
+import { type ChaosWorld, openChaosWorld, readyBecomes, seed } from '../support/chaos.ts';
 import { type Link, openLink } from '../support/chaos-link.ts';
+import { removeLock, takeStore } from '../support/chaos-store.ts';
 import { sessionsOf } from '../support/fault-points.ts';
+import { Ledger } from '../support/ledger.ts';
+import { createRandom } from '../support/random.ts';
 import { verifies } from '../support/verifies.ts';
 
 const quiet = { events() {}, auditHead() {}, health() {} };
@@ -75,6 +78,24 @@ test('a gateway whose store another one has claimed refuses to write, stops with
   } finally {
     await other.close();
   }
+});
+
+test('under load: nothing that was answered is missing, whatever is taken away and whoever is killed meanwhile', async (t) => {
+  verifies('R13:moved', 'R16:lock-removed', 'R01', 'R05');
+  t.diagnostic(`seed ${seed}`);
+  await using world = await openChaosWorld('sqlite');
+  const ledger = new Ledger({ seed, observers: 1 });
+  const chaos = { world, ledger, random: createRandom(seed) };
+  let gateway = await world.start();
+  for (let round = 0; round < 3; round++) {
+    const [name, next] = await takeStore(chaos, gateway);
+    gateway = next;
+    t.diagnostic(name);
+  }
+  gateway = await removeLock(chaos, gateway);
+  await ledger.observe(gateway);
+  await ledger.compareEvents(await ledger.compare(gateway));
+  t.diagnostic(JSON.stringify(ledger.stats));
 });
 
 const create = (link: Link, name: string) => link.request('sessions.create', { key: `agent:main:${name}`, idempotencyKey: name });

@@ -14,6 +14,9 @@ export interface Postgres {
   readonly pid: number;
   /** As kill -9 would: the postmaster and with it every backend. */
   kill(): Promise<void>;
+  /** SIGSTOP to all of its processes: it keeps its connections and answers nothing. */
+  freeze(): void;
+  thaw(): void;
   start(settings?: readonly string[]): Promise<void>;
   stop(): Promise<void>;
   /** Stops it and removes its folder. */
@@ -87,9 +90,30 @@ export async function startPostgres(): Promise<Postgres> {
     await exited;
   }
 
+  function signalAll(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    const own = server?.pid;
+    const all = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+    const pids = all
+      .trim()
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/).map(Number))
+      .filter(([pid, parent]) => own !== undefined && (pid === own || parent === own))
+      .map(([pid]) => pid as number);
+    for (const pid of pids) {
+      try {
+        process.kill(pid, signal);
+      } catch (error) {
+        // A backend that has ended meanwhile.
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    }
+  }
+
   await start();
   return {
     url,
+    freeze: () => signalAll('SIGSTOP'),
+    thaw: () => signalAll('SIGCONT'),
     get pid() {
       return server?.pid ?? 0;
     },

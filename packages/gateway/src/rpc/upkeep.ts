@@ -49,6 +49,7 @@ export function startUpkeep({ home, store, clock, log, health, connections, even
     clock.every(STORE_CHECK_EVERY_MS, () => void checkStore()),
   ];
   let checking = false;
+  let probing = false;
 
   /** Contract: must not throw. A failure shows in the health of the store. */
   async function sweep(): Promise<void> {
@@ -68,7 +69,11 @@ export function startUpkeep({ home, store, clock, log, health, connections, even
     } catch (error) {
       health.set('disk', `cannot be asked: ${(error as { code?: string }).code ?? 'unknown'}`);
     }
-    if (!health.ok) await store.write('probe', { at: clock.now() }).catch(() => {});
+    if (health.ok || probing) return;
+    // One at a time: where the database hangs, each would wait for its timeout.
+    probing = true;
+    await store.write('probe', { at: clock.now() }).catch(() => {});
+    probing = false;
   }
 
   /** Whether the store is in its place and answers, without waiting for somebody to write. */
