@@ -100,6 +100,10 @@ export const attacks = {
   S77: { issue: 1, text: 'An audit log that was cut or replaced by an older copy is noticed.' },
   S78: { issue: 1, text: 'A backup is private; a restore refuses paths, links, newer stores and a running gateway.' },
   S79: { issue: 2, text: 'Patterns from outside run in linear time or can be killed.' },
+  'S78:home': {
+    issue: 6,
+    text: 'A home folder, settings, token or key that others could change is refused, with the command that mends it.',
+  },
   S80: { issue: 2, text: 'An endless or malformed model stream becomes a typed error.' },
   S81: { issue: 3, text: 'Secrets are redacted by value in traces, bundles and metrics.' },
   S82: { issue: 1, text: 'The metrics route follows the same rules as the socket.' },

@@ -18,7 +18,7 @@ import {
 } from '@tenon/protocol';
 import { parse, TomlError, type TomlTable } from 'smol-toml';
 import { lineOf } from './config-places.ts';
-import { CONFIG_FILE } from './home.ts';
+import { checkHome, CONFIG_FILE } from './home.ts';
 import { didYouMean } from './kernel/nearest.ts';
 import { isTimeZone } from './kernel/time-zone.ts';
 
@@ -59,9 +59,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** Contract: throws only ConfigError. */
+/** Contract: throws only ConfigError, and HomeError where others could have written what is read. */
 export function loadConfig(input: ConfigInput): Config {
   const home = resolveHome(input.home, input.env);
+  checkHome(home);
   const file = join(home, CONFIG_FILE);
   const fromFile = input.readFile === false ? new Map<SettingName, JsonValue>() : parseConfigText(readConfigText(file), file);
   const values = new Map<SettingName, unknown>();

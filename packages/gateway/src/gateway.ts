@@ -5,7 +5,17 @@ import { join } from 'node:path';
 import { DEFAULT_CHANNEL, expandScopes, limits, type Settings } from '@tenon/protocol';
 import { openAgents, type AgentParts } from './agent/open-agents.ts';
 import { type Config, givenSettings } from './config.ts';
-import { BLOCKED_FILE, HOME_KEY_FILE, LOG_FOLDER, openHomeSecrets, prepareHome, renewToken, RUNNING_FILE } from './home.ts';
+import {
+  BLOCKED_FILE,
+  closeHome,
+  HOME_KEY_FILE,
+  HomeError,
+  LOG_FOLDER,
+  openHomeSecrets,
+  prepareHome,
+  renewToken,
+  RUNNING_FILE,
+} from './home.ts';
 import type { HookRegistry } from './host/hook-registry.ts';
 import { openPlugins } from './host/open-plugins.ts';
 import type { PluginHost } from './host/plugin-host.ts';
@@ -103,6 +113,7 @@ export async function startGateway({
 
   try {
     prepareHome(home);
+    warnings.push(...closeHome(home));
     const lock = closing(lockHome(home), (held) => held.release());
     // Only where nobody has been: in a home that is in use, a missing head is one that somebody removed.
     if (!existsSync(join(home, HOME_KEY_FILE))) initialiseAuditHead(home);
@@ -480,6 +491,7 @@ function checkExposure(settings: Settings): string[] {
 export function toStartError(error: unknown, config: Config): StartError {
   if (error instanceof StartError) return error;
   if (error instanceof StoreOpenError) return new StartError(error.message, error.reason === 'locked' ? 3 : 1, error);
+  if (error instanceof HomeError) return new StartError(`${error.message}; ${error.hint}`, 1, error);
   const { code, message } = error as { code?: string; message: string };
   const port = config.settings['gateway.port'];
   const bind = config.settings['gateway.bind'];

@@ -1,9 +1,10 @@
 // The home folder and the secrets that are made on first start.
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readIfThere, writeFileDurably } from './kernel/durable-file.ts';
 import { randomId } from './kernel/ids.ts';
+import { weakParentOf, type Weakness, weaknessOf } from './kernel/others.ts';
 import { SECRETS_FOLDER } from './kernel/secret-files.ts';
 
 export const CONFIG_FILE = 'tenon.toml';
@@ -64,10 +65,70 @@ export interface HomeSecrets {
   readonly key: Buffer;
 }
 
+/** Others could change what is in the home folder: nothing in it is used. */
+export class HomeError extends Error {
+  override readonly name = 'HomeError';
+  readonly code = 'UNSAFE_HOME';
+  readonly exitCode = 1;
+  readonly hint: string;
+
+  constructor({ path, fault, remedy }: Weakness) {
+    super(`${path} ${fault}, so others could change how Tenon runs`);
+    this.hint = `look at what is in it, then ${/^(sudo|chmod|chown) /.test(remedy) ? 'run: ' : ''}${remedy}`;
+  }
+}
+
+/** Everything that decides what the gateway does and who may speak to it. */
+const GUARDED_FILES = [CONFIG_FILE, TOKEN_FILE, HOME_KEY_FILE];
+
+/** Which of the folder, the folders above it and the files that decide could be changed by others. */
+export function weaknessesOf(home: string): Weakness[] {
+  const files = GUARDED_FILES.map((name) => join(home, name));
+  // A file that is a link is as safe as the folders that it leads through.
+  const parents = [home, ...files.filter(isLink)].map((path) => weakParentOf(path));
+  return [...parents, ...[home, ...files].map((path) => weaknessOf(path))].filter((weakness) => weakness !== undefined);
+}
+
+/** Throws HomeError. A home that is not there yet is fine. */
+export function checkHome(home: string): void {
+  const [weakness] = weaknessesOf(home);
+  if (weakness) throw new HomeError(weakness);
+}
+
 export function prepareHome(home: string): void {
   // Whatever this process makes from here on, store and write-ahead log included, is for its owner only.
   process.umask(0o077);
   makeFolder(home);
+  checkHome(home);
+}
+
+/**
+ * What others can read and should not is made private: a folder that was made by hand, or a key that was copied. What was done, for the
+ * operator: who read it before still knows it.
+ */
+export function closeHome(home: string): string[] {
+  if (process.getuid === undefined) return [];
+  return [[home, 0o700] as const, ...[TOKEN_FILE, HOME_KEY_FILE].map((name) => [join(home, name), 0o600] as const)].flatMap(
+    ([path, wanted]) => {
+      const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+      if ((mode & 0o077) === 0) return [];
+      const was = `${path} could be read by others (mode ${(mode & 0o777).toString(8)})`;
+      try {
+        chmodSync(path, wanted);
+        return [`${was}; it is private now${wanted === 0o600 ? ', but whoever read it before still knows it' : ''}`];
+      } catch (error) {
+        return [`${was}, and cannot be made private: ${(error as Error).message}`];
+      }
+    },
+  );
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
 }
 
 // Level by level: where nothing can be made, as in /proc, Node's own `recursive` never returns.

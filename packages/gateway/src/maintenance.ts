@@ -7,10 +7,10 @@ import { type Finding, settingNames } from '@tenon/protocol';
 import type { Config } from './config.ts';
 import { patchConfigText } from './config-file.ts';
 import { StartError, toStartError } from './gateway.ts';
-import { CONFIG_FILE, homeFiles, LOG_FOLDER, prepareHome } from './home.ts';
+import { CONFIG_FILE, homeFiles, LOG_FOLDER, prepareHome, weaknessesOf } from './home.ts';
 import { systemClock } from './kernel/clock.ts';
 import { accountWarnings } from './rpc/account-warnings.ts';
-import { createDoctor, type DoctorStore } from './rpc/doctor.ts';
+import { createDoctor, type DoctorStore, weaknessFinding } from './rpc/doctor.ts';
 import { writeFileDurably } from './kernel/durable-file.ts';
 import { randomId } from './kernel/ids.ts';
 import { AUDIT_HEAD_FILE, openAuditKeeper } from './store/audit-head.ts';
@@ -221,6 +221,11 @@ export async function runOfflineDoctor({ config, fix }: { config: Config; fix: b
       await close();
     }
   });
+}
+
+/** What others could change in the home, before anything in it is used; with `fix`, those that a mode mends are mended. */
+export function findWeaknesses(home: string, fix: boolean): Finding[] {
+  return weaknessesOf(home).map((weakness) => weaknessFinding(weakness, fix));
 }
 
 interface Look {

@@ -262,6 +262,8 @@ export const storeAttacks: readonly Attack[] = [
       const { home, acknowledged } = await killedHome(world, 20);
       const wal = join(home, 'tenon.db-wal');
       truncateSync(wal, statSync(wal).size - 1_000);
+      // A loss of power takes only what nobody was told yet; this takes a little more, which the kept head may name.
+      rmSync(join(home, 'stream-head.json'), { force: true });
       const answer = await refusal(world, { home });
       if (typeof answer === 'string') return broke(`it does not open: ${answer.slice(0, 300)}`);
       const there = await keys(await connected(world, answer));

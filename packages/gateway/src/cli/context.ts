@@ -25,7 +25,7 @@ export interface CommandContext<Args = unknown, Options = unknown> {
   readonly out: Output;
   /** Read anew each time: a command may just have changed it. */
   config(): Promise<Config>;
-  /** The home folder, which needs no settings to be known. */
+  /** The home folder, which needs no settings to be known. Refused where others could have written what is in it. */
   home(): Promise<string>;
   target(): Promise<Target>;
   /** A connected client; closed when the command ends. */
@@ -93,8 +93,10 @@ export function createContext(parsed: Pick<CommandContext, 'args' | 'options' | 
       return loadConfig({ home: globals.home, env: io.env });
     },
     async home() {
-      const { resolveHome } = await import('../config.ts');
-      return resolveHome(globals.home, io.env);
+      const [{ resolveHome }, { checkHome }] = await Promise.all([import('../config.ts'), import('../home.ts')]);
+      const home = resolveHome(globals.home, io.env);
+      checkHome(home);
+      return home;
     },
     async target() {
       target ??= findTarget(globals, io.env, await clientConfig());

@@ -80,6 +80,9 @@ function readFile(file: string, name: string): string | undefined {
   try {
     const facts = fstatSync(handle);
     if (!facts.isFile()) throw new Error(`the secret "${name}" is not a regular file`);
+    const uid = process.getuid?.();
+    if (uid !== undefined && facts.uid !== uid && facts.uid !== 0)
+      throw new Error(`the secret "${name}" belongs to another user (${facts.uid}); chown ${uid} its file`);
     if ((facts.mode & 0o077) !== 0) throw new Error(`the secret "${name}" can be read by others; chmod 600 its file`);
     const bytes = Buffer.alloc(MAX_SECRET_BYTES + 2);
     const length = readSync(handle, bytes, 0, bytes.length, 0);

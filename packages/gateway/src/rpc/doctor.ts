@@ -5,9 +5,10 @@ import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Finding, limits, visible } from '@tenon/protocol';
 import { limits as sepLimits } from '@tenon/protocol/sep/wire';
-import { homeFiles, keptCopies, LOG_FOLDER } from '../home.ts';
+import { homeFiles, keptCopies, LOG_FOLDER, weaknessesOf } from '../home.ts';
 import type { PluginHost } from '../host/plugin-host.ts';
 import type { LogBook } from '../kernel/log.ts';
+import type { Weakness } from '../kernel/others.ts';
 import { COUNTED_UP_TO } from '../store/retention.ts';
 import { findingsOfFiles } from './doctor-files.ts';
 import { WAL_BOUND_BYTES } from '../store/sqlite-file.ts';
@@ -136,7 +137,10 @@ const homeChecks: Readonly<Record<string, HomeCheck>> = {
     ];
   },
   plugins: async ({ plugins }) => (plugins ? pluginFindings(plugins()) : []),
-  permissions: ({ home }, fix) => privateFiles(home).flatMap((path) => checkMode(path, fix)),
+  permissions: ({ home }, fix) => [
+    ...weaknessesOf(home).map((weakness) => weaknessFinding(weakness, fix)),
+    ...privateFiles(home).flatMap((path) => checkMode(path, fix)),
+  ],
   exposure: ({ warnings }) =>
     warnings.map((message) => ({ check: 'exposure', severity: 'warning' as const, message, remedy: 'See SECURITY.md' })),
 };
@@ -286,6 +290,14 @@ function bytesOf(path: string): number {
   if (!found.isDirectory()) return found.size;
   const inside = readdirSync(path, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
   return inside.reduce((sum, each) => sum + statSync(join(each.parentPath, each.name)).size, 0);
+}
+
+/** Worse than what others can read: what they can change. */
+export function weaknessFinding({ path, fault, remedy, mode }: Weakness, fix: boolean): Finding {
+  const message = `${path} ${fault}: others could change how Tenon runs`;
+  if (mode === undefined) return { check: 'permissions', severity: 'error', message, remedy };
+  if (fix) chmodSync(path, mode);
+  return { check: 'permissions', severity: 'error', message, remedy: `${remedy}, or tenon doctor --fix`, fixable: true, fixed: fix };
 }
 
 function checkMode(path: string, fix: boolean): Finding[] {

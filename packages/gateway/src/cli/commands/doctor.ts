@@ -9,14 +9,24 @@ export const doctor = defineCommand({
   summary: 'Check the installation. Exits with 1 if something is wrong',
   examples: ['doctor', 'doctor --fix', 'doctor --json'],
   options: { fix: on('Mend what can be mended safely') },
-  async run({ options, out, config, hasGateway, call }) {
-    const result = (await hasGateway()) ? await call('doctor.run', { fix: options.fix }) : await runOffline();
+  async run({ options, out, io, globals, config, hasGateway, call }) {
+    const result = await examine();
     const { visible } = await import('@tenon/protocol');
     out.show(result, () => result.findings.flatMap((finding) => findingLines(finding, out, visible)));
     if (!out.json) out.talk(summary(result, options.fix));
     return result.ok ? exitCodes.ok : exitCodes.failed;
 
-    async function runOffline(): Promise<Result<'doctor.run'>> {
+    /** A home that others could change is not used, so the first thing is to say that, or to mend it. */
+    async function examine(): Promise<Result<'doctor.run'>> {
+      const [{ resolveHome }, { findWeaknesses }] = await Promise.all([import('../../config.ts'), import('../../maintenance.ts')]);
+      const findings = findWeaknesses(resolveHome(globals.home, io.env), options.fix);
+      if (findings.some(({ fixed }) => !fixed)) return { ok: false, findings };
+      const rest = await examineSafely();
+      return { ok: rest.ok, findings: [...findings, ...rest.findings] };
+    }
+
+    async function examineSafely(): Promise<Result<'doctor.run'>> {
+      if (await hasGateway()) return call('doctor.run', { fix: options.fix });
       const { runOfflineDoctor } = await import('../../maintenance.ts');
       return runOfflineDoctor({ config: await config(), fix: options.fix });
     }
