@@ -16,7 +16,8 @@ import { watchSyncs } from '../support/chaos-strace.ts';
 import { faultPoints, isElsewhere, killAt, runTenon } from '../support/fault-points.ts';
 import { dieOnce, swapRounds, writeStorm } from '../support/extension-storms.ts';
 import { FLOOD_BOUND, floodBounds, floodKinds, floodOnce } from '../support/extension-floods.ts';
-import { type GatewayProcess, temporaryHome } from '../support/gateway.ts';
+import { type GatewayProcess, startGatewayProcess, temporaryHome } from '../support/gateway.ts';
+import { lockOuts } from '../support/lock-out.ts';
 import { growthOf, runLeaks, runSoak } from '../support/leaks.ts';
 import { Ledger } from '../support/ledger.ts';
 import type { Observer } from '../support/ledger-observer.ts';
@@ -84,6 +85,7 @@ const parts: readonly Part[] = [
   stopsAndStarts(),
   descriptors(),
   localLockOut(),
+  ...Object.keys(lockOuts).map(lockOut),
   leaks(),
   soak(),
   ...chosen.map(turnCommits),
@@ -126,6 +128,22 @@ function extensionDeaths(): Part {
         step(done + 1);
       }
       return [...deaths].map(([name, times]) => `${name} ${times}`).join(', ');
+    },
+  };
+}
+
+function lockOut(name: string): Part {
+  return {
+    name: `lock-out by ${name}`,
+    promise: 'S09, S14',
+    unit: 'tries',
+    // More than all the sockets that the gateway has.
+    count: 4_000,
+    async run({ count, step }) {
+      await using gateway = await startGatewayProcess();
+      await lockOuts[name]!(gateway, count);
+      step(count);
+      return 'the operator got in all the while';
     },
   };
 }

@@ -13,7 +13,18 @@ import { startGatewayProcess, temporaryHome } from '../support/gateway.ts';
 import { examples } from '../support/method-examples.ts';
 import { connectParams, connectRaw, type Frame, openRaw, type RawClient } from '../support/raw-client.ts';
 import { verifies } from '../support/verifies.ts';
-import { assertUnharmed, askToPair, bystander, connectDevice, createDevice, mintToken, newAddress, tryConnect } from './harness.ts';
+import {
+  assertUnharmed,
+  askToPair,
+  behindProxy,
+  bystander,
+  connectDevice,
+  createDevice,
+  mintToken,
+  newAddress,
+  newRemote,
+  tryConnect,
+} from './harness.ts';
 
 test('S18 scopes, roles and modes that a client declares for itself count for nothing', async () => {
   verifies('S18');
@@ -66,7 +77,7 @@ test('S18 a role other than operator is refused by name, with and without a cred
 
 test('S19 a credential that is merely present is no credential, in whichever place it stands', async () => {
   verifies('S19');
-  await using gateway = await startGatewayProcess();
+  await using gateway = await startGatewayProcess({ args: behindProxy });
   await using admin = await bystander(gateway);
   const { token } = gateway;
   const revoked = await mintToken(admin, ['operator.read']);
@@ -100,7 +111,7 @@ test('S19 a credential that is merely present is no credential, in whichever pla
     'x'.repeat(512),
   ];
   for (const each of garbage) {
-    const answer = await tryConnect(gateway, { token: each, from: newAddress() });
+    const answer = await tryConnect(gateway, { token: each, from: newRemote() });
     assert.equal(answer.error?.code, 'UNAUTHORIZED', JSON.stringify(each));
     assert.equal(answer.error?.details?.code, 'AUTH_TOKEN_MISMATCH', JSON.stringify(each));
     assert.equal(answer.closeCode, 1008);
@@ -116,7 +127,7 @@ test('S19 a credential that is merely present is no credential, in whichever pla
     [token],
     1,
   ]) {
-    const answer = await tryConnect(gateway, { more: { auth }, from: newAddress() });
+    const answer = await tryConnect(gateway, { more: { auth }, from: newRemote() });
     const isEmpty = JSON.stringify(auth) === '{}';
     assert.equal(answer.error?.code, isEmpty ? 'UNAUTHORIZED' : 'INVALID_REQUEST', JSON.stringify(auth));
   }
@@ -138,11 +149,11 @@ test('S19 a credential that is merely present is no credential, in whichever pla
   const device = createDevice();
   const requestId = await askToPair(gateway, device, ['operator.read'], newAddress());
   assert.equal((await admin.request('device.pair.approve', { requestId })).ok, true);
-  const { client, answer } = await connectDevice(gateway, device, { params: { auth: { token: 'wrong' } }, from: newAddress() });
+  const { client, answer } = await connectDevice(gateway, device, { params: { auth: { token: 'wrong' } }, from: newRemote() });
   assert.equal(answer.error?.details?.code, 'AUTH_TOKEN_MISMATCH');
   await client.close();
 
-  const last = newAddress();
+  const last = newRemote();
   assert.equal((await tryConnect(gateway, { token: 'x', from: last })).error?.code, 'UNAUTHORIZED');
   await assertUnharmed(gateway, { from: last, incidents: ['auth.failed'] });
 });
@@ -529,7 +540,7 @@ test('S24 events of other sessions are not delivered, neither live nor on resume
 
 test('S24 ids have 128 random bits or more', async () => {
   verifies('S24');
-  await using gateway = await startGatewayProcess();
+  await using gateway = await startGatewayProcess({ args: behindProxy });
   await using admin = await bystander(gateway);
   const found: Record<string, string[]> = { session: [], key: [], token: [], tokenId: [], request: [], connection: [], nonce: [] };
   for (let count = 0; count < 48; count++) {
@@ -539,7 +550,7 @@ test('S24 ids have 128 random bits or more', async () => {
     const minted = await mintToken(admin, []);
     found.token!.push(minted.token.replace(/^tenon_/, ''));
     found.tokenId!.push(minted.id);
-    const from = newAddress();
+    const from = newRemote();
     found.request!.push(count < 24 ? await askToPair(gateway, createDevice(), ['operator.read'], from) : minted.id);
     await using client = await connectRaw(gateway.socketUrl, minted.token);
     found.connection!.push(client.hello.payload.server.connId);

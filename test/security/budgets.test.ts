@@ -182,54 +182,56 @@ suite('real deadlines', { concurrency: true }, () => {
 async function upgradeSilently(gateway: GatewayProcess, from: string): Promise<{ bare: BareSocket; status: number }> {
   const bare = await openBare(gateway, from);
   bare.socket.write(requestText(gateway, '/', { headers: upgradeHeaders }));
-  await Promise.race([bare.ended, eventually('an answer', () => bare.received().includes('\r\n\r\n'))]);
+  await eventually(
+    'an answer, or the end',
+    () => bare.received().includes('\r\n\r\n') || bare.socket.readableEnded || bare.socket.destroyed,
+  );
   return { bare, status: parseAnswer(bare.received()).status };
 }
 
-test('S14 thousands of sockets that do not authenticate: 8 of an address, 64 in all, and nobody inside notices', async (t) => {
+test('S14 hundreds of sockets that do not authenticate: 32 of an account and 64 in all are kept, and nobody notices, inside or coming in', async (t) => {
   verifies('S14');
   await using gateway = await startGatewayProcess();
   await using inside = await bystander(gateway);
   const memory = async () => (await inside.request('status')).payload.memory.residentBytes as number;
   const before = await memory();
+  const isOpen = ({ bare }: { bare: BareSocket }) => !bare.socket.destroyed && !bare.socket.readableEnded;
+  const isIn = async () => (await tryConnect(gateway, { token: gateway.token })).ok === true;
 
   const one = newAddress();
   const first = await Promise.all(Array.from({ length: 100 }, () => upgradeSilently(gateway, one)));
-  const taken = first.filter(({ status }) => status === 101);
-  assert.equal(taken.length, limits.preAuthSocketsPerAddress.value);
-  assert.ok(first.every(({ status }) => status === 101 || status === 503));
-  const refused = first.find(({ status }) => status === 503);
-  assert.equal(parseAnswer(refused!.bare.received()).headers['retry-after'], '5');
-
+  assert.ok(
+    first.every(({ status }) => status === 101 || status === 0),
+    'nobody is refused: those that came first are closed',
+  );
+  await eventually('few of one address are left', () => first.filter(isOpen).length <= limits.preAuthSocketsPerAccount.value);
   const many = await Promise.all(
     Array.from({ length: 20 }, newAddress).flatMap((from) => Array.from({ length: 10 }, () => upgradeSilently(gateway, from))),
   );
-  const takenInAll = [...first, ...many].filter(({ status }) => status === 101);
-  assert.equal(takenInAll.length, limits.preAuthSockets.value);
+  await eventually('few are left', () => [...first, ...many].filter(isOpen).length <= limits.preAuthSockets.value);
+  assert.equal(await isIn(), true, 'a valid token from the same machine');
 
-  let left = 5_000 - first.length - many.length;
+  // `npm run chaos` sends ten times as many.
+  let left = 1_500 - first.length - many.length;
   const flood = async () => {
     for (; left > 0; left--) {
       const { bare, status } = await upgradeSilently(gateway, one);
       bare.socket.destroy();
-      assert.ok(status === 503 || status === 101, `answered ${status}`);
+      assert.ok(status === 101 || status === 0, `answered ${status}`);
     }
   };
   const startedAt = performance.now();
-  await Promise.all(Array.from({ length: 16 }, flood));
+  const flooding = Promise.all(Array.from({ length: 16 }, flood));
+  let came = 0;
+  for (; left > 0 && came < 20; came++) assert.equal(await isIn(), true, 'who comes during the flood is let in');
+  await flooding;
   assert.equal((await inside.request('health')).ok, true, 'who is inside is answered during the flood');
-  t.diagnostic(`4,700 further upgrades in ${Math.round(performance.now() - startedAt)} ms`);
+  t.diagnostic(`1,200 further upgrades and ${came} valid ones in ${Math.round(performance.now() - startedAt)} ms`);
   const grown = (await memory()) - before;
   t.diagnostic(`resident memory grew by ${Math.round(grown / 1e6)} MB`);
   assert.ok(grown < 50e6, `resident memory grew by ${grown} bytes`);
 
   for (const { bare } of [...first, ...many]) bare.socket.destroy();
-  await eventually('a place is free again', () =>
-    tryConnect(gateway, { token: gateway.token, from: one }).then(
-      ({ ok }) => ok === true,
-      () => false,
-    ),
-  );
   await assertUnharmed(gateway, { from: one, incidents: ['ws.full'] });
 });
 

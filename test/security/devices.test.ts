@@ -10,10 +10,13 @@ import {
   assertUnharmed,
   askToPair,
   type AuditRecord,
+  behindProxy,
   bystander,
+  comingFrom,
   connectDevice,
   createDevice,
   newAddress,
+  newRemote,
   proveDevice,
   type TestDevice,
 } from './harness.ts';
@@ -124,7 +127,7 @@ test('S75 a clock that is too far off, either way, makes the signature worthless
 
 test('S75 everything that the signature covers is covered', async () => {
   verifies('S75');
-  await using gateway = await startGatewayProcess();
+  await using gateway = await startGatewayProcess({ args: behindProxy });
   await using admin = await bystander(gateway);
   const device = createDevice();
   await pair(admin, gateway, device, ['operator.read']);
@@ -157,7 +160,7 @@ test('S75 everything that the signature covers is covered', async () => {
     'an empty-looking nonce': [{ nonce: ' ' }, 'DEVICE_AUTH_NONCE_MISMATCH'],
   };
   const attack = async (name: string, change: Record<string, unknown>, forge: Record<string, unknown>, code: string) => {
-    await using socket = await openRaw(gateway.socketUrl, { localAddress: newAddress() });
+    await using socket = await openRaw(gateway.socketUrl, comingFrom(newRemote()));
     const { nonce } = (await socket.find((frame) => frame.event === 'connect.challenge')).payload;
     const answer = await socket.request('connect', { ...proveDevice(device, nonce, base, { forge }), ...change });
     assert.equal(answer.error?.details?.code, code, name);
@@ -179,7 +182,7 @@ test('S75 everything that the signature covers is covered', async () => {
       publicKey: der.toString('base64url'),
       sign: (text) => sign(digest, Buffer.from(text), privateKey).toString('base64url').slice(0, 256),
     };
-    const { client: socket, answer } = await connectDevice(gateway, odd, { from: newAddress() });
+    const { client: socket, answer } = await connectDevice(gateway, odd, { from: newRemote() });
     assert.ok(
       ['DEVICE_AUTH_SIGNATURE_INVALID', 'INVALID_PARAMS'].includes(String(answer.error?.details?.code)),
       `${kind}: ${JSON.stringify(answer)}`,
@@ -219,7 +222,7 @@ test('S75 a device that was revoked or turned down is a stranger again', async (
 
 test('S75 strangers who ask to pair cannot flood the audit log, the events or the list', async (t) => {
   verifies('S75', 'S69');
-  await using gateway = await startGatewayProcess();
+  await using gateway = await startGatewayProcess({ args: behindProxy });
   await using admin = await bystander(gateway);
   const from = newAddress();
   const device = createDevice();
@@ -245,7 +248,7 @@ test('S75 strangers who ask to pair cannot flood the audit log, the events or th
 
   // From many addresses: the list stays short, and an operator still sees who was there first.
   for (let index = 0; index < limits.pendingPairings.value + 5; index++) {
-    const { client, answer } = await connectDevice(gateway, createDevice(), { from: newAddress() });
+    const { client, answer } = await connectDevice(gateway, createDevice(), { from: newRemote() });
     assert.equal(answer.error?.code, index < limits.pendingPairings.value - 1 ? 'NOT_PAIRED' : 'RATE_LIMITED', `request ${index}`);
     await client.closed;
   }

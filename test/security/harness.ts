@@ -18,6 +18,21 @@ export function newAddress(): string {
   return `127.1.${attackers >> 8}.${attackers & 255}`;
 }
 
+/** What a gateway is started with that is to take every loopback address for a proxy. */
+export const behindProxy = ['--trusted-proxies', '127.0.0.0/8'];
+
+/** An address that a proxy forwards: somebody of their own, with budgets of their own, where the gateway trusts the proxy. */
+export function newRemote(): string {
+  attackers++;
+  return `10.1.${attackers >> 8}.${attackers & 255}`;
+}
+
+/** What makes a socket come from there: bound to an address of this machine, or forwarded. */
+export function comingFrom(from: string | undefined): { localAddress?: string; headers?: Record<string, string> } {
+  if (from === undefined) return {};
+  return from.startsWith('127.') ? { localAddress: from } : { headers: { 'X-Forwarded-For': from } };
+}
+
 /** Where the bystander sits who must not notice anything. */
 const BYSTANDER = '127.0.0.200';
 
@@ -118,8 +133,10 @@ export async function openBare(gateway: Pick<GatewayProcess, 'port'>, from?: str
 
 /** Sends the bytes as they are and reads until the gateway ends the connection. */
 export async function exchange(gateway: Pick<GatewayProcess, 'port'>, bytes: string | Buffer, from?: string): Promise<HttpAnswer> {
-  await using bare = await openBare(gateway, from);
-  bare.socket.write(bytes);
+  const { localAddress, headers = {} } = comingFrom(from);
+  await using bare = await openBare(gateway, localAddress);
+  const forwarded = Object.entries(headers).map(([name, value]) => `\r\n${name}: ${value}`);
+  bare.socket.write(forwarded.length > 0 ? String(bytes).replace('\r\n', `${forwarded.join('')}\r\n`) : bytes);
   return parseAnswer(await bare.ended);
 }
 
@@ -236,7 +253,7 @@ export async function tryConnect(
   gateway: GatewayProcess,
   { token, from, more = {} }: { token?: string; from?: string; more?: Record<string, unknown> },
 ): Promise<Frame & { closeCode?: number }> {
-  const client = await openRaw(gateway.socketUrl, from === undefined ? {} : { localAddress: from });
+  const client = await openRaw(gateway.socketUrl, comingFrom(from));
   const answer = await client.request('connect', connectParams(token, more), 'connect');
   if (answer.ok) {
     await client.close();
@@ -332,7 +349,7 @@ export async function connectDevice(
     forge?: Record<string, unknown>;
   } = {},
 ): Promise<{ client: RawClient; answer: Frame; sent: Record<string, unknown> }> {
-  const client = await openRaw(gateway.socketUrl, from === undefined ? {} : { localAddress: from });
+  const client = await openRaw(gateway.socketUrl, comingFrom(from));
   const { payload } = await client.find((frame) => frame.event === 'connect.challenge');
   const sent = proveDevice(device, payload.nonce as string, connectParams(undefined, params), {
     ...(before === undefined ? {} : { before }),

@@ -327,6 +327,7 @@ export async function startGateway({
           port: settings['gateway.port'],
           allowedHosts: settings['gateway.allowedHosts'],
           allowedOrigins: settings['gateway.allowedOrigins'],
+          trustedProxies: settings['gateway.trustedProxies'],
         },
         {
           auth: createAuthenticator({ mode: settings['gateway.auth'], store, clock, log, incidents }),

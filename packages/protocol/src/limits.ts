@@ -14,9 +14,19 @@ export const limits = {
   maxInFlightBytes: { value: 4_194_304, unit: 'bytes', summary: 'Bytes of those requests together.' },
   maxConnections: { value: 2_048, unit: 'count', summary: 'Authenticated connections.' },
   preAuthSockets: { value: 64, unit: 'count', summary: 'Connections that are not authenticated yet, in total.' },
-  preAuthSocketsPerAddress: { value: 8, unit: 'count', summary: 'The same, per address.' },
+  preAuthSocketsPerAccount: {
+    value: 32,
+    unit: 'count',
+    summary:
+      'The same, per user of this machine, or per address where the user is not known. Nobody is refused for them: of the largest group the one that has waited longest is closed.',
+  },
   handshakeTimeoutMs: { value: 5_000, unit: 'ms', summary: 'From the first byte to a finished `connect`.' },
-  authFailuresPerMinute: { value: 10, unit: 'count', summary: 'Wrong credentials tried per address and minute; loopback is not exempt.' },
+  authFailuresPerMinute: {
+    value: 10,
+    unit: 'count',
+    summary:
+      'Wrong credentials per minute and user of this machine, or address where the user is not known; further ones are refused unheard. A valid one gets in all the same, except from an address that a trusted proxy forwards.',
+  },
   refusedPerWindow: {
     value: 120,
     unit: 'count',

@@ -33,6 +33,9 @@ const Origin = Type.String({
 /** Four numbers up to 255, or something with colons. What the system then makes of it, it says itself. */
 const ADDRESS = '^((25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])(\\.(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])){3}|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$';
 
+/** An address, or a network such as 10.0.0.0/8. */
+const NETWORK = `${ADDRESS.slice(0, -1)}(/[0-9]{1,3})?$`;
+
 const PluginTimeout = Type.Object(
   {
     plugin: Type.Optional(OwnerId),
@@ -80,6 +83,15 @@ export const settings = {
   'gateway.allowedOrigins': {
     summary: 'Further web origins that may open a socket.',
     schema: Type.Array(Origin, { maxItems: 64 }),
+    default: [],
+    takesEffect: 'restart',
+  },
+  'gateway.trustedProxies': {
+    summary:
+      'Addresses or networks of proxies in front of the gateway whose X-Forwarded-For is believed: then records and budgets go by the address of the client. Behind one that is not listed, all clients are one.',
+    schema: Type.Array(Type.String({ maxLength: 49, pattern: NETWORK, description: 'an address, or a network such as 10.0.0.0/8' }), {
+      maxItems: 64,
+    }),
     default: [],
     takesEffect: 'restart',
   },

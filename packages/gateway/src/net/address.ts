@@ -3,14 +3,11 @@ import { isIPv4, isIPv6 } from 'node:net';
 
 /** IPv4 as it is, also when mapped into IPv6; IPv6 by its /64, which one peer usually has whole; zone ids dropped. */
 export function bucketOf(address: string | undefined): string {
-  const bare = (address ?? '').split('%')[0] ?? '';
-  if (isIPv4(bare)) return bare;
-  if (!isIPv6(bare)) return 'unknown';
-  const groups = expand(bare);
-  if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) {
-    const [high = 0, low = 0] = groups.slice(6);
-    return [high >> 8, high & 255, low >> 8, low & 255].join('.');
-  }
+  if (isIPv4(address ?? '')) return address as string;
+  const groups = groupsOf(address ?? '');
+  if (!groups) return 'unknown';
+  const ipv4 = mappedIPv4(groups);
+  if (ipv4 !== undefined) return ipv4;
   if (groups.slice(0, 7).every((group) => group === 0) && groups[7] === 1) return '127.0.0.1';
   return `${groups
     .slice(0, 4)
@@ -20,6 +17,20 @@ export function bucketOf(address: string | undefined): string {
 
 export function isLoopback(address: string): boolean {
   return bucketOf(address).startsWith('127.');
+}
+
+/** The eight groups of an IPv6 address; an IPv4 address as the one that it is mapped to. Undefined: it is no address. */
+export function groupsOf(address: string): number[] | undefined {
+  const bare = address.split('%')[0] ?? '';
+  if (isIPv4(bare)) return expand(`::ffff:${bare}`);
+  return isIPv6(bare) ? expand(bare) : undefined;
+}
+
+/** Undefined where it is not mapped. */
+export function mappedIPv4(groups: readonly number[]): string | undefined {
+  if (!groups.slice(0, 5).every((group) => group === 0) || groups[5] !== 0xffff) return undefined;
+  const [high = 0, low = 0] = groups.slice(6);
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
 function expand(address: string): number[] {

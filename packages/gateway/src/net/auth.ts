@@ -10,6 +10,7 @@ import type { Incidents } from '../rpc/incidents.ts';
 import { createPrincipal, type Principal } from '../rpc/principal.ts';
 import { digestOf } from '../rpc/token-mint.ts';
 import type { Store } from '../store/store.ts';
+import type { Peer } from './peer.ts';
 
 export interface Challenge {
   readonly nonce: string;
@@ -18,11 +19,11 @@ export interface Challenge {
 
 export interface Authenticator {
   /** Throws a GatewayError that says why not. */
-  connect(params: ConnectParams, challenge: Challenge, address: string): Promise<Principal>;
+  connect(params: ConnectParams, challenge: Challenge, peer: Peer): Promise<Principal>;
   /** A bearer token of an HTTP request. */
-  bearer(header: string | undefined, address: string): Promise<Principal>;
-  /** Anything else that proves something. Where it throws UNAUTHORIZED, that counts as a wrong credential of the address. */
-  attempt<Proved>(address: string, prove: () => Promise<Proved>): Promise<Proved>;
+  bearer(header: string | undefined, peer: Peer): Promise<Principal>;
+  /** Anything else that proves something. Where it throws UNAUTHORIZED, that counts as a wrong credential of the peer. */
+  attempt<Proved>(peer: Peer, prove: () => Promise<Proved>): Promise<Proved>;
 }
 
 interface AuthDeps {
@@ -38,38 +39,52 @@ const TOUCH_EVERY_MS = 60_000;
 
 export function createAuthenticator({ mode, store, clock, log, incidents }: AuthDeps): Authenticator {
   const failures = createWindow({ limit: limits.authFailuresPerMinute.value, windowMs: 60_000, clock });
+  /** The same by forwarded address, counted at once: whom to charge is known a moment later, and asked for only here. */
+  const suspects = createWindow({ limit: limits.authFailuresPerMinute.value, windowMs: 60_000, clock });
   const pairings = createWindow({ limit: limits.authFailuresPerMinute.value, windowMs: 60_000, clock });
   const everybody = createPrincipal({ id: 'none', method: 'none', scopes: ['operator.admin'] });
 
-  async function connect(params: ConnectParams, challenge: Challenge, address: string): Promise<Principal> {
+  async function connect(params: ConnectParams, challenge: Challenge, peer: Peer): Promise<Principal> {
     if (mode === 'none') return everybody;
     const { auth, device } = params;
-    if (auth?.token !== undefined) return tryCredential(address, () => byToken(auth.token as string));
-    if (device) return tryCredential(address, () => byDevice(device, params, challenge, address));
-    incidents.record('auth.missing', address);
+    if (auth?.token !== undefined) return tryCredential(peer, () => byToken(auth.token as string));
+    if (device) return tryCredential(peer, () => byDevice(device, params, challenge, peer));
+    incidents.record('auth.missing', peer.address);
     throw new GatewayError('UNAUTHORIZED', 'A token or a paired device is needed', { details: { code: 'AUTH_REQUIRED' } });
   }
 
-  /** Counts wrong credentials only: who sends none at all cannot lock anybody out. */
-  async function tryCredential<Proved>(address: string, attempt: () => Promise<Proved>): Promise<Proved> {
-    checkFailures(address);
+  /**
+   * Counts wrong credentials only: who sends none at all cannot lock anybody out. Nor can who sends wrong ones: a right one is let
+   * in whatever was tried before, because what is guessed has 128 bits or more, and no number of tries a second finds one. A
+   * wrong one over the budget is not told that it is wrong. Only where a proxy forwards the address, which then is one of many
+   * and not everybody's, a spent budget holds for right and wrong alike.
+   */
+  async function tryCredential<Proved>(peer: Peer, attempt: () => Promise<Proved>): Promise<Proved> {
+    const isStrict = () => peer.isForwarded && suspects.waitMs(peer.address) > 0;
+    if (isStrict()) checkFailures(peer, await peer.findAccount());
     const [outcome] = await Promise.allSettled([attempt()]);
-    // Once more, and for right and wrong alike: many that are tried side by side must not tell which of them is right.
-    checkFailures(address);
-    if (outcome.status === 'fulfilled') return outcome.value;
+    if (outcome.status === 'fulfilled') {
+      // Once more: many that are tried side by side must not tell which of them is right.
+      if (isStrict()) checkFailures(peer, await peer.findAccount());
+      return outcome.value;
+    }
     const error: unknown = outcome.reason;
     if (error instanceof GatewayError && error.code === 'UNAUTHORIZED') {
-      failures.hit(address);
-      incidents.record('auth.failed', address, error.details);
+      if (peer.isForwarded) suspects.hit(peer.address);
+      const account = await peer.findAccount();
+      // Both at once: those that are tried side by side must not all pass before the first is counted.
+      checkFailures(peer, account);
+      failures.hit(account);
+      incidents.record('auth.failed', peer.address, { ...(error.details as object), account });
     }
     throw error;
   }
 
-  function checkFailures(address: string): void {
-    const waitMs = failures.waitMs(address);
+  function checkFailures(peer: Peer, account: string): void {
+    const waitMs = failures.waitMs(account);
     if (waitMs === 0) return;
-    incidents.record('auth.rate-limited', address);
-    throw new GatewayError('RATE_LIMITED', 'Too many wrong credentials from this address', {
+    incidents.record('auth.rate-limited', peer.address, { account });
+    throw new GatewayError('RATE_LIMITED', 'Too many wrong credentials', {
       retryAfterMs: waitMs,
       details: { code: 'AUTH_RATE_LIMITED' },
     });
@@ -92,10 +107,10 @@ export function createAuthenticator({ mode, store, clock, log, incidents }: Auth
     });
   }
 
-  async function byDevice(device: DeviceProof, params: ConnectParams, challenge: Challenge, address: string): Promise<Principal> {
+  async function byDevice(device: DeviceProof, params: ConnectParams, challenge: Challenge, peer: Peer): Promise<Principal> {
     checkProof(device, params, challenge, clock.now());
     const known = await store.read('device.find', { id: device.id });
-    if (!known) throw await askToPair(device, params, address);
+    if (!known) throw await askToPair(device, params, peer);
     if (known.publicKey !== device.publicKey)
       throw deviceError('DEVICE_AUTH_PUBLIC_KEY', 'The public key is not the one that was approved');
     const at = clock.now();
@@ -105,13 +120,14 @@ export function createAuthenticator({ mode, store, clock, log, incidents }: Auth
     return createPrincipal({ id: `device:${device.id}`, method: 'device', scopes: known.scopes });
   }
 
-  async function askToPair(device: DeviceProof, params: ConnectParams, address: string): Promise<GatewayError> {
+  async function askToPair(device: DeviceProof, params: ConnectParams, peer: Peer): Promise<GatewayError> {
     const wanted = (params.scopes ?? ['operator.read']).filter((scope): scope is Scope => (scopeNames as string[]).includes(scope));
     // Each new request is an event and an audit record: nobody may fill either without a credential.
-    const waitMs = pairings.waitMs(address);
+    const account = await peer.findAccount();
+    const waitMs = pairings.waitMs(account);
     if (waitMs > 0) {
-      incidents.record('device.pair.rate-limited', address);
-      return new GatewayError('RATE_LIMITED', 'Too many requests to pair from this address', {
+      incidents.record('device.pair.rate-limited', peer.address, { account });
+      return new GatewayError('RATE_LIMITED', 'Too many requests to pair', {
         retryAfterMs: waitMs,
         details: { code: 'PAIRING_RATE_LIMITED' },
       });
@@ -124,12 +140,12 @@ export function createAuthenticator({ mode, store, clock, log, incidents }: Auth
       name: params.client.displayName ?? params.client.id,
       platform: params.client.platform,
       scopes: [...new Set(wanted)],
-      address,
+      address: peer.address,
       requestedAt,
       expiresAt: requestedAt + limits.pairingTtlMs.value,
       limit: limits.pendingPairings.value,
     });
-    if (isNew) pairings.hit(address);
+    if (isNew) pairings.hit(account);
     return new GatewayError('NOT_PAIRED', 'This device waits for approval: tenon device approve', {
       retryAfterMs: 5_000,
       details: { code: 'PAIRING_REQUIRED', requestId },
@@ -139,14 +155,14 @@ export function createAuthenticator({ mode, store, clock, log, incidents }: Auth
   return {
     connect,
     attempt: tryCredential,
-    async bearer(header, address) {
+    async bearer(header, peer) {
       if (mode === 'none') return everybody;
       const token = /^Bearer ([\x21-\x7e]{1,512})$/.exec(header ?? '')?.[1];
       if (token === undefined) {
-        incidents.record('auth.missing', address);
+        incidents.record('auth.missing', peer.address);
         throw new GatewayError('UNAUTHORIZED', 'Send a token: Authorization: Bearer <token>', { details: { code: 'AUTH_REQUIRED' } });
       }
-      return tryCredential(address, () => byToken(token));
+      return tryCredential(peer, () => byToken(token));
     },
   };
 }

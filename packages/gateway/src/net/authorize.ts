@@ -4,15 +4,16 @@ import { GatewayError, type Scope } from '@tenon/protocol';
 import type { Connections } from '../rpc/connections.ts';
 import type { Principal } from '../rpc/principal.ts';
 import type { Authenticator } from './auth.ts';
+import type { Peer } from './peer.ts';
 
 export async function authorize(
   request: IncomingMessage,
-  address: string,
+  peer: Peer,
   { scope, bound }: { scope: Scope | 'any'; bound?: 'own-session' },
   { auth, connections }: { auth: Authenticator; connections: Connections },
 ): Promise<Principal> {
   const { revocations } = connections;
-  const principal = await auth.bearer(request.headers.authorization, address);
+  const principal = await auth.bearer(request.headers.authorization, peer);
   if (connections.revokedSince(revocations, principal.id))
     throw new GatewayError('UNAUTHORIZED', 'The credential was revoked', { details: { code: 'AUTH_REVOKED' } });
   if (scope !== 'any' && !principal.held.has(scope)) {

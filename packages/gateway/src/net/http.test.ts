@@ -92,8 +92,11 @@ test('guessing codes counts as guessing tokens', async () => {
   await using server = await openTestServer();
   const code = newCode(server);
   for (let n = 0; n < limits.authFailuresPerMinute.value; n++) assert.equal((await signIn(server, `wrong-${n}`)).status, 401);
-  assert.equal((await signIn(server, code)).status, 429, 'right is not told from wrong');
-  assert.equal((await fetch(`${server.net.url}/v1/models`, { headers: { authorization: `Bearer ${server.token}` } })).status, 429);
+  assert.equal((await signIn(server, 'wrong-again')).status, 429);
+  const asked = (token: string) => fetch(`${server.net.url}/v1/models`, { headers: { authorization: `Bearer ${token}` } });
+  assert.equal((await asked('wrong')).status, 429, 'one budget for both');
+  assert.equal((await asked(server.token)).status, 200, 'a right one gets in');
+  assert.equal((await signIn(server, code)).status, 200);
   assert.ok(server.refused.includes('auth.failed') && server.refused.includes('auth.rate-limited'));
 });
 

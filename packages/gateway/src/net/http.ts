@@ -50,7 +50,8 @@ interface Parts {
 
 async function answer(request: IncomingMessage, response: ServerResponse, path: string, parts: Parts): Promise<Answer | undefined> {
   const { deps, routes, ofPlugin, bodies } = parts;
-  const address = bucketOf(request.socket.remoteAddress);
+  const peer = deps.peers.of(request.socket, request.headers);
+  const { address } = peer;
   checkGate(request, address, deps);
   const route = Object.hasOwn(routes, path) ? routes[path] : (attachmentRoute(path) ?? ofPlugin(path));
   if (hasBody(request) && route?.body === undefined) {
@@ -66,10 +67,11 @@ async function answer(request: IncomingMessage, response: ServerResponse, path: 
   const leaving = new AbortController();
   response.once('close', () => leaving.abort());
   const { searchParams: query } = new URL(request.url ?? '', 'http://gateway');
-  const call = { request, response, path, query, address, gone: leaving.signal };
+  const call = { request, response, path, query, peer, address, gone: leaving.signal };
   // The credential before the body: a stranger's is not read.
-  if (found.scope === 'none') found.admit?.(address);
-  const principal = found.scope === 'none' ? undefined : await authorize(request, address, found, deps);
+  if (found.scope === 'none') await found.admit?.(peer);
+  const principal = found.scope === 'none' ? undefined : await authorize(request, peer, found, deps);
+  if (principal) deps.admitted(request, response);
   const timeoutMs = found.body?.timeoutMs ?? (principal ? limits.httpBodyTimeoutMs.value : limits.handshakeTimeoutMs.value);
   const held = found.body && (await readBody(call, found.body, timeoutMs, deps, bodies));
   try {

@@ -9,6 +9,7 @@ import { createContributionRegistry } from '../host/contribution-registry.ts';
 import { systemClock, type Clock } from '../kernel/clock.ts';
 import { createMetrics } from '../kernel/metrics.ts';
 import type { RoutePlugins } from './route.ts';
+import type { FindUid } from './peer-uid.ts';
 import { openTestServer, type TestServer } from './test-server.ts';
 
 interface World extends AsyncDisposable {
@@ -20,7 +21,7 @@ interface World extends AsyncDisposable {
   get(path: string, init?: RequestInit & { headers?: Record<string, string> }): Promise<Response>;
 }
 
-async function open(clock: Clock = systemClock): Promise<World> {
+async function open(clock: Clock = systemClock, findUid: FindUid = async () => undefined): Promise<World> {
   const failures: PluginFailure[] = [];
   const registry = createContributionRegistry();
   const held = new Set(['http.routes']);
@@ -29,7 +30,7 @@ async function open(clock: Clock = systemClock): Promise<World> {
     caller: createPluginCaller({ clock, metrics: createMetrics(), reportFailure: (failure) => failures.push(failure) }),
     holds: (_, grant) => held.has(grant),
   };
-  const server = await openTestServer({ clock, plugins: () => parts });
+  const server = await openTestServer({ clock, plugins: () => parts, findUid });
   const give = (plugin: string, route: object) => registry.add({ plugin, pluginName: plugin, generation: 1 }, 'httpRoute', route);
   return {
     server,
@@ -334,6 +335,22 @@ test('whoever needs no credential is counted by address', async () => {
   assert.ok(Number(refused.headers.get('retry-after')) > 0);
   assert.equal(calls, limits.pluginRoutesPerMinute.value);
   assert.ok(world.server.refused.includes('http.rate-limited'));
+});
+
+test('one user of this machine who spends what the address has leaves others theirs', async () => {
+  let uid = 1000;
+  await using world = await open(systemClock, async () => uid);
+  world.add('one', { path: '/', handler: () => ({ status: 200, body: 'here' }) });
+  const ask = async () => {
+    const answer = await world.get('/plugins/one', { headers: { connection: 'close' } });
+    await answer.text();
+    return answer.status;
+  };
+  const most = limits.pluginRoutesPerMinute.value;
+  for (let count = 0; count < 2 * most; count++) assert.equal(await ask(), 200);
+  assert.equal(await ask(), 429);
+  uid = 1001;
+  assert.equal(await ask(), 200);
 });
 
 test('a route that cannot be one is refused with what is wrong with it', async () => {

@@ -13,6 +13,7 @@ import type { Store } from '../store/store.ts';
 import { type Answer, HttpError } from './answer.ts';
 import type { BodyRow } from './body.ts';
 import { createCrowd } from './crowd.ts';
+import type { Peer } from './peer.ts';
 import type { Call, HttpDeps, Route } from './route.ts';
 import { readAnswer } from './plugin-answer.ts';
 
@@ -78,13 +79,16 @@ export function createPluginRoutes(deps: Omit<HttpDeps, 'gate'>): (path: string)
   }
 
   /** Who needs no credential is counted, as those are who try one. */
-  function admit(address: string): void {
-    const waitMs = strangers.waitMs(address);
+  async function admit(peer: Peer): Promise<void> {
+    const { address } = peer;
+    // Whose it is, is asked for only when the address has spent what it has: on this machine that is everybody's.
+    const name = strangers.waitMs(address) === 0 ? address : await peer.findAccount();
+    const waitMs = strangers.waitMs(name);
     if (waitMs > 0) {
       incidents.record('http.rate-limited', address);
       throw new GatewayError('RATE_LIMITED', 'Too many requests from this address', { retryAfterMs: waitMs });
     }
-    strangers.hit(address);
+    strangers.hit(name);
   }
 
   return (path) => {

@@ -24,6 +24,7 @@ import type { Authenticator } from './auth.ts';
 import type { BodyRow } from './body.ts';
 import type { Gate } from './gate.ts';
 import type { PageFiles } from './page-files.ts';
+import type { Peer, Peers } from './peer.ts';
 
 /** What is told of extensions, and done with them. */
 export type RouteExtensions = Pick<PluginHost, 'list' | 'get' | 'reload' | 'registry'>;
@@ -36,6 +37,9 @@ export interface HttpDeps {
   readonly auth: Authenticator;
   readonly incidents: Incidents;
   readonly health: HealthBoard;
+  readonly peers: Peers;
+  /** A request has shown a credential that is enough: its connection is nobody's to cut, until it is answered. */
+  readonly admitted: (request: IncomingMessage, response: ServerResponse) => void;
   /** Nothing new is begun any more. */
   readonly isDraining: () => boolean;
   readonly ready: () => { ok: boolean; reason?: string };
@@ -66,6 +70,8 @@ export interface Call {
   readonly response: ServerResponse;
   readonly path: string;
   readonly query: URLSearchParams;
+  /** Who sent it, for what is charged to somebody. */
+  readonly peer: Peer;
   readonly address: string;
   /** Empty where the row has no body. */
   readonly body: Buffer;
@@ -89,7 +95,7 @@ interface RouteRow {
 export interface OpenRoute extends RouteRow {
   readonly scope: 'none';
   /** Refuses by throwing, before the body is read. */
-  readonly admit?: (address: string) => void;
+  readonly admit?: (peer: Peer) => Promise<void>;
   handle(call: Call, deps: HttpDeps): Answered;
 }
 

@@ -20,6 +20,7 @@ import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { createAuthenticator } from './auth.ts';
 import { createPageFiles } from './page-files.ts';
+import type { FindUid } from './peer-uid.ts';
 import type { RoutePlugins } from './route.ts';
 import { type NetServer, openNetServer } from './server.ts';
 
@@ -71,7 +72,11 @@ export async function openTestServer({
   page,
   warnings = [],
   plugins = noPlugins,
+  trustedProxies = [],
+  findUid,
 }: {
+  trustedProxies?: readonly string[];
+  findUid?: FindUid;
   clock?: Clock;
   plugins?: () => RoutePlugins;
   page?: string;
@@ -95,7 +100,7 @@ export async function openTestServer({
   const aborted: string[] = [];
   const turns = createScriptedTurns(store, clock, aborted, (run) => world.script(run));
   net = await openNetServer(
-    { bind: '127.0.0.1', port: 0, allowedHosts: [], allowedOrigins: [] },
+    { bind: '127.0.0.1', port: 0, allowedHosts: [], allowedOrigins: [], trustedProxies, ...(findUid ? { findUid } : {}) },
     {
       auth: createAuthenticator({ mode: 'token', store, clock, log, incidents }),
       clock,

@@ -33,13 +33,15 @@ import type { Principal } from '../rpc/principal.ts';
 import type { RoutePlugins } from './route.ts';
 import { bucketOf } from './address.ts';
 import type { Authenticator, Challenge } from './auth.ts';
-import { createCrowd } from './crowd.ts';
 import { parseFrame } from './frame.ts';
+import { createLobby, type Guest } from './lobby.ts';
+import type { Peer, Peers } from './peer.ts';
 import { createRequestIntake, type RequestIntake, type Shared } from './requests.ts';
 import { createSenders, ignore, type Send } from './sender.ts';
 import { endSocket } from './http.ts';
 
 export interface SocketDeps {
+  readonly peers: Peers;
   readonly auth: Authenticator;
   readonly clock: Clock;
   readonly log: Log;
@@ -58,7 +60,7 @@ export interface SocketDeps {
 export interface SocketServer {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Why no further socket is taken now; undefined when one may come. */
-  full(address: string): string | undefined;
+  full(): string | undefined;
   /** No new connections and no new requests; resolves when what is under way has been answered. */
   drain(): Promise<void>;
   close(): void;
@@ -77,7 +79,11 @@ export function createSocketServer(deps: SocketDeps): SocketServer {
     deps.incidents.record('ws.malformed', bucketOf(request.socket.remoteAddress), { reason: error.message });
     endSocket(socket, deps.clock, '400 Bad Request', { 'sec-websocket-version': '13' });
   });
-  const waiting = createCrowd();
+  const waiting = createLobby({
+    clock: deps.clock,
+    places: () => limits.preAuthSockets.value,
+    placesPerAccount: limits.preAuthSocketsPerAccount.value,
+  });
   const lifes = new Set<Life>();
   const probing = deps.clock.every(limits.pingIntervalMs.value, () => {
     for (const life of lifes) life.probe();
@@ -100,19 +106,19 @@ export function createSocketServer(deps: SocketDeps): SocketServer {
   };
 
   return {
-    full(address) {
+    full() {
       if (draining) return 'stopping';
-      if (deps.connections.size >= limits.maxConnections.value) return 'connections';
-      if (waiting.total >= limits.preAuthSockets.value) return 'pre-auth sockets';
-      if (waiting.of(address) >= limits.preAuthSocketsPerAddress.value) return 'pre-auth sockets of this address';
-      return undefined;
+      return deps.connections.size >= limits.maxConnections.value ? 'connections' : undefined;
     },
     upgrade(request, socket, head) {
-      const address = bucketOf(request.socket.remoteAddress);
-      const leave = waiting.enter(address);
-      socket.once('close', leave);
+      const peer = deps.peers.of(request.socket, request.headers);
+      const guest = waiting.enter(peer, () => {
+        deps.incidents.record('ws.full', peer.address, { limit: 'pre-auth sockets', account: peer.account });
+        socket.destroy();
+      });
+      socket.once('close', guest.leave);
       server.handleUpgrade(request, socket, head, (webSocket) => {
-        const life = beginLife(webSocket, socket, address, leave, shared, senders.create(webSocket, socket));
+        const life = beginLife(webSocket, socket, peer, guest, shared, senders.create(webSocket, socket));
         lifes.add(life);
         webSocket.once('close', () => lifes.delete(life));
       });
@@ -135,9 +141,10 @@ interface Life {
   probe(): void;
 }
 
-function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave: () => void, shared: Shared<SocketDeps>, send: Send): Life {
+function beginLife(webSocket: WebSocket, socket: Duplex, peer: Peer, guest: Guest, shared: Shared<SocketDeps>, send: Send): Life {
   const { deps } = shared;
   const { clock } = deps;
+  const { address } = peer;
   const challenge: Challenge = { nonce: randomId(24), ts: clock.now() };
   let connection: Connection | undefined;
   let requests: RequestIntake | undefined;
@@ -151,6 +158,7 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
 
   function end(code: number, reason: string, graceMs: number = limits.closeGraceMs.value): void {
     deadline.cancel();
+    guest.state = 'answered';
     if (webSocket.readyState === webSocket.OPEN) webSocket.close(code, reason);
     // Who does not answer our close frame in time is cut off.
     clock.after(graceMs, () => webSocket.terminate());
@@ -193,7 +201,7 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
   });
   webSocket.once('close', () => {
     deadline.cancel();
-    leave();
+    guest.leave();
     if (!connection) return;
     connection.subscription?.leave();
     deps.connections.remove(connection);
@@ -211,6 +219,7 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
       return refuse('handshake.not-connect', 1008, 'the first frame must be connect');
     }
     webSocket.pause();
+    guest.state = 'heard';
     admit(frame).then(
       () => {
         webSocket.resume();
@@ -235,13 +244,13 @@ function beginLife(webSocket: WebSocket, socket: Duplex, address: string, leave:
   async function admit(frame: RequestFrame): Promise<void> {
     const params = checkConnect(frame.params);
     const { revocations } = deps.connections;
-    const principal = await deps.auth.connect(params, challenge, address);
+    const principal = await deps.auth.connect(params, challenge, peer);
     if (deps.connections.revokedSince(revocations, principal.id)) {
       throw new GatewayError('UNAUTHORIZED', 'The credential was revoked', { details: { code: 'AUTH_REVOKED' } });
     }
     if (webSocket.readyState !== webSocket.OPEN) return;
     deadline.cancel();
-    leave();
+    guest.leave();
     const resumes = params.caps?.includes('resume') ?? false;
     const mine: Connection = {
       id: randomId(),

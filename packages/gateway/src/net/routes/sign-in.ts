@@ -35,11 +35,11 @@ export const signInRoutes: Routes = {
   },
 };
 
-async function signIn({ body, address }: Call, { auth, signIn, store, mint, clock }: HttpDeps) {
+async function signIn({ body, peer, address }: Call, { auth, signIn, store, mint, clock }: HttpDeps) {
   const request = jsonOf(body);
   if (!matches(SignInBody, request))
     throw new GatewayError('INVALID_REQUEST', explain(SignInBody, request, 'body') ?? 'The body does not fit');
-  const grant = await auth.attempt(address, async () => signIn.find(request.code) ?? badCode());
+  const grant = await auth.attempt(peer, async () => signIn.find(request.code) ?? badCode());
   // Two browsers with the same link: the first has it.
   if (!signIn.take(grant)) badCode();
   try {
