@@ -85,7 +85,7 @@ const parts: readonly Part[] = [
   stopsAndStarts(),
   descriptors(),
   localLockOut(),
-  ...Object.keys(lockOuts).map(lockOut),
+  ...Object.keys(lockOuts).map(crowd),
   leaks(),
   soak(),
   ...chosen.map(turnCommits),
@@ -132,9 +132,9 @@ function extensionDeaths(): Part {
   };
 }
 
-function lockOut(name: string): Part {
+function crowd(name: string): Part {
   return {
-    name: `lock-out by ${name}`,
+    name: `kept out by ${name}`,
     promise: 'S09, S14',
     unit: 'tries',
     // More than all the sockets that the gateway has.

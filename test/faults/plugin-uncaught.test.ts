@@ -136,3 +136,18 @@ describe('what plugins throw where nobody waits', () => {
     );
   });
 });
+
+test('a plugin that ends the process is named, supervisors start it again, and nothing that was acknowledged is lost', async () => {
+  verifies('R14:ended-from-inside');
+  const body = `await new Promise((resolve) => setTimeout(resolve, 1)); process.exit(0);`;
+  await using world = await openHostile([doer('leaver', body)]);
+  const { session } = await world.ask('sessions.create', { key: 'agent:main:kept' });
+  const { exited } = world.gateway;
+  await assert.rejects(world.poke('leaver'), 'nobody answers');
+  assert.deepEqual(await exited, { code: 70, signal: null });
+  assert.match(world.gateway.stderr(), /Plugin leaver has ended the process of the gateway with process\.exit\(0\)/);
+  assert.match(readFileSync(join(world.home, 'logs', 'gateway.log'), 'utf8'), /"plugin":"leaver".*a plugin has ended the process/);
+  await world.restart();
+  assert.equal((await world.ask('sessions.get', { key: 'agent:main:kept' })).session.sessionId, session.sessionId);
+  assert.equal(await world.gateway.stop(), 0, 'a stop in order is 0 as ever');
+});

@@ -9,7 +9,7 @@ export const attacks = {
   S05: { issue: 'later', text: 'Cross-site forms, fetches and images change nothing on any route.' },
   S06: { issue: 'later', text: 'No page can be put into a frame.' },
   S07: { issue: 1, text: 'The gateway refuses to listen off loopback without a token, or in plain http unless told so.' },
-  S08: { issue: 'later', text: 'No token in an address, a referrer, the history, or in storage after signing out.' },
+  S08: { issue: 6, text: 'No token in an address, a referrer, the history, or in storage after signing out.' },
   S09: {
     issue: 1,
     text: 'Guessing tokens is slowed down, from loopback too, and only for the guesser: a valid credential gets in whatever was tried before it.',
@@ -38,6 +38,7 @@ export const attacks = {
   S22: { issue: 1, text: 'Revoking a token closes its sockets within a second and denies what was queued.' },
   'S22:pending-approval': { issue: 2, text: 'Revoking a token voids the approvals that it asked for.' },
   S23: { issue: 1, text: 'Every method with every scope answers as the table says; a method without a scope does not compile.' },
+  'S23:patched': { issue: 6, text: 'The check of scopes holds when a plugin has replaced methods of Set, Map, Array and Object.' },
   S24: { issue: 1, text: 'What a bound credential may not see looks like what does not exist; ids cannot be guessed.' },
   S25: { issue: 1, text: 'Reserved object keys are refused at any depth, and nothing gets polluted.' },
   S26: { issue: 1, text: 'Hostile JSON (deep, wide, long, overflowing, ambiguous) is refused with a typed error and no crash.' },

@@ -37,6 +37,10 @@ export const promises = {
   'R14:running-turns': { issue: 2, text: 'SIGTERM parks running turns durably.' },
   'R14:stop-waits': { issue: 6, text: '`tenon stop` ends when the gateway is gone, so that the next start succeeds.' },
   'R14:restart': { issue: 6, text: '`tenon restart` starts the gateway again as it was started, and stops nothing that it cannot start.' },
+  'R14:ended-from-inside': {
+    issue: 6,
+    text: 'A plugin that ends the process leaves a code that supervisors restart on, its name, and what was acknowledged.',
+  },
   R15: { issue: 1, text: 'Upgrades keep the data, a copy is made first, and a newer store is refused.' },
   R16: { issue: 1, text: 'Two gateways never use one SQLite store; a stale lock is taken over.' },
   'R16:lock-removed': { issue: 6, text: 'Removing the lock file lets no second gateway into a store that is in use.' },

@@ -13,8 +13,15 @@ export interface RunOptions {
   readonly token?: string;
 }
 
+/** Of a process that was ended from inside with 0, as if all were well: supervisors start again what ends with another. */
+const ENDED_FROM_INSIDE = 70;
+
 /** Resolves with the exit code when the gateway has stopped. */
 export async function runGateway({ config, json, token }: RunOptions): Promise<number> {
+  let isOver = false;
+  process.on('exit', (code) => {
+    if (!isOver && code === 0) process.exitCode = ENDED_FROM_INSIDE;
+  });
   const { startGateway } = await import('./gateway.ts');
   const gateway = await startGateway({ config, version, ownProcess: true, ...(token === undefined ? {} : { token }) });
   // The first asks it to drain, the second not to wait any longer.
@@ -30,6 +37,7 @@ export async function runGateway({ config, json, token }: RunOptions): Promise<n
   setImmediate(flushCompileCache);
   giveBackSoon();
   const fault = await gateway.stopped;
+  isOver = true;
   if (fault) throw fault;
   return 0;
 }

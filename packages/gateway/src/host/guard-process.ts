@@ -19,6 +19,13 @@ export function guardProcess(faults: PluginFaults, log: Log): void {
   const onRejected = (reason: unknown): void => {
     if (!faults.take(reason, 'rejected', scopeNow())) end(reason);
   };
+  // The code of the process is set where it was started. Here is known who ended it: this runs in the call that did.
+  process.on('exit', (code) => {
+    const scope = scopeNow();
+    if (!scope) return;
+    log.fatal({ ...scope, code }, 'the gateway ends: a plugin has ended the process');
+    process.stderr.write(`Plugin ${scope.plugin} has ended the process of the gateway with process.exit(${code})\n`);
+  });
   process.on('uncaughtException', onThrown);
   process.on('unhandledRejection', onRejected);
 }
