@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Approval } from '@tenon/protocol';
 import { mintToken } from '../../security/harness.ts';
 import { connectRaw } from '../../support/raw-client.ts';
-import { type Attack, broke, held, noneOf, type Outcome, type World } from '../attack.ts';
+import { type Attack, broke, held, noneOf, type Outcome, untried, type World } from '../attack.ts';
 import { becomesTrue } from '../observe.ts';
 
 const GOOD = 'echo good > ran\n';
@@ -29,10 +29,9 @@ function put(workspace: string, files: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Beside the words of the command itself, which name files too. */
-function saysNotBound(question: Approval): boolean {
-  const { argv: _, args: __, title: ___, digest: ____, ...told } = question as Approval & Record<string, unknown>;
-  return /not[ -]?bound|unbound/i.test(JSON.stringify(told)) && !question.allowed.includes('allow-always');
+/** The operator was told that it can still be changed, and cannot allow it for always. */
+function saysNotBound({ notBound = [], allowed }: Approval): boolean {
+  return notBound.length > 0 && !allowed.includes('allow-always');
 }
 
 async function approveThenSwap(world: World, { args, files, swap, marks = '.' }: Swap): Promise<Outcome> {
@@ -40,7 +39,11 @@ async function approveThenSwap(world: World, { args, files, swap, marks = '.' }:
   const workspace = target.emptyWorkspace();
   put(workspace, files);
   const untouched = await target.approve('exec', args, () => {});
-  if (!existsSync(join(workspace, marks, 'ran'))) throw new Error(`it does not run at all: ${untouched.result.text.slice(0, 300)}`);
+  if (!existsSync(join(workspace, marks, 'ran'))) {
+    // A Node below /tmp is not seen in the sandbox.
+    if (/not found|No such file/.test(untouched.result.text)) return untried(untouched.result.text.slice(0, 200));
+    throw new Error(`it does not run at all: ${untouched.result.text.slice(0, 300)}`);
+  }
   target.emptyWorkspace();
   put(workspace, files);
   const { question, result } = await target.approve('exec', args, () => put(workspace, swap));
@@ -49,7 +52,7 @@ async function approveThenSwap(world: World, { args, files, swap, marks = '.' }:
   if (!evil)
     return existsSync(join(workspace, marks, 'ran')) ? held('what was approved has run') : held(`refused: ${firstLine(result.text)}`);
   return saysNotBound(question)
-    ? held('it is said to be not bound, and "always" is not offered')
+    ? held(`said to be not bound: ${question.notBound?.join('; ')}`)
     : broke('what was put in its place has run, with the approval of the other');
 }
 
@@ -77,7 +80,7 @@ const swaps: readonly Attack[] = [
     files: { 'run.sh': `#!/bin/sh\n${GOOD}` },
     swap: { 'run.sh': `#!/bin/sh\n${EVIL}` },
   }),
-  swapOf('cd sub && sh run.sh', { args: { command: 'cd sub && sh run.sh' }, ...inSub }),
+  { ...swapOf('cd sub && sh run.sh', { args: { command: 'cd sub && sh run.sh' }, ...inSub }), quick: true },
   swapOf('cd sub && sh run.sh, with another run.sh in the workspace', {
     args: { command: 'cd sub && sh run.sh' },
     files: { ...inSub.files, 'run.sh': GOOD },

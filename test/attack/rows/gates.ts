@@ -189,14 +189,15 @@ export const gateAttacks: readonly Attack[] = [
       );
       await addExtension(target, 'narrow', { capabilities: 'tools = true', program }, ['tools.register']);
       await becomesTrue(() => noted(target.home).some(({ outside }) => outside !== undefined), 10_000);
-      const left = async () =>
-        ((await target.ask('tools.effective', { sessionKey: target.unasked })).tools as { name: string }[]).map(({ name }) => name);
       const found: string[] = [];
-      if (!(await left()).includes('exec')) found.push(`outside of a call: ${(await left()).length} tools are left`);
+      const look = async (when: string) => {
+        await target.say('hello', { sessionKey: target.unasked });
+        const told = (target.server.requests.at(-1)?.body?.tools ?? []).map((each) => each.function.name);
+        if (!told.includes('exec')) found.push(`${when}: the model is told of ${told.length} tools: ${told.join(', ')}`);
+      };
+      await look('outside of a call');
       await target.use('narrow__narrow', {}).catch(() => undefined);
-      await target.say('and now', { sessionKey: target.unasked });
-      const told = (target.server.requests.at(-1)?.body?.tools ?? []).map((each) => each.function.name);
-      if (!told.includes('exec')) found.push(`the model is told of ${told.length} tools: ${told.join(', ')}`);
+      await look('in a call');
       return noneOf(found, 'the tools of others stay');
     },
   },

@@ -17,7 +17,6 @@ const opens = (path: string) => got(`${path} can be opened for writing`, `: >> $
 const MACHINE = [
   '/proc/sysrq-trigger',
   '/proc/irq/default_smp_affinity',
-  '/proc/mtrr',
   '/proc/sys/kernel/core_pattern',
   '/proc/sys/kernel/modprobe',
   '/proc/sys/kernel/hotplug',
@@ -30,6 +29,7 @@ export const sandboxAttacks: readonly Attack[] = [
     id: 'S83',
     tried: 'open settings of the machine in /proc for writing (core_pattern, sysrq-trigger, …)',
     sandboxed: true,
+    quick: true,
     async run(world) {
       const target = await world.shared();
       const output = await target.shell(
@@ -168,6 +168,7 @@ export const sandboxAttacks: readonly Attack[] = [
     id: 'S83',
     tried: 'leave a set-user-id program or a device in the workspace',
     sandboxed: true,
+    quick: true,
     async run(world) {
       const target = await world.shared();
       const workspace = target.emptyWorkspace();
@@ -205,13 +206,13 @@ export const sandboxAttacks: readonly Attack[] = [
   },
   {
     id: 'S46',
-    tried: 'a storm of a thousand processes of a program of the agent',
+    tried: 'a storm of three thousand processes of a program of the agent',
     sandboxed: true,
     async run(world) {
       const target = await world.shared();
       const mark = `86401.${process.pid}${Date.now() % 100_000}`;
       const storm = target.use('exec', {
-        argv: ['sh', '-c', `i=0; while [ $i -lt 1000 ]; do sleep ${mark} & i=$((i+1)); done; echo started; wait`],
+        argv: ['sh', '-c', `i=0; while [ $i -lt 3000 ]; do sleep ${mark} & i=$((i+1)); done; echo started; wait`],
         timeoutMs: 20_000,
       });
       let most = 0;
@@ -232,7 +233,7 @@ export const sandboxAttacks: readonly Attack[] = [
       const left = runningWith(mark).length;
       if (!health.ok) return broke('the gateway did not answer meanwhile');
       if (left > 0) return broke(`${left} processes are left`);
-      return most > 600 ? broke(`${most} processes ran at once, without a bound`) : held(`at most ${most} at once, none left`);
+      return most > 1_300 ? broke(`${most} processes ran at once, without a bound`) : held(`at most ${most} at once, none left`);
     },
   },
   {
