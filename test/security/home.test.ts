@@ -1,6 +1,7 @@
 // A home folder that others of the machine could change: nothing in it is used, and the command that mends it is named.
 import assert from 'node:assert/strict';
 import { chmodSync, chownSync, lchownSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadConfig } from '../../packages/gateway/src/config.ts';
@@ -70,13 +71,36 @@ test('S78 settings, token and keys that others can write are refused', () => {
     for (const [mode, isRefused] of [
       [0o600, false],
       [0o644, false],
-      [0o620, true],
       [0o602, true],
+      [0o666, true],
     ] as const) {
       chmodSync(file, mode);
       assert.equal(refusalOf(place.path)?.hint.endsWith(`chmod go-w ${file}`) ?? false, isRefused, `${name} ${mode.toString(8)}`);
     }
   }
+});
+
+test('S78 a group in which nobody else is may write, any other may not', () => {
+  verifies('S78:home');
+  using place = temporaryPlace();
+  const [file, groups] = [join(place.path, 'tenon.toml'), join(place.path, 'group')];
+  writeFileSync(file, '');
+  const { gid } = statSync(file);
+  const { username } = userInfo();
+  const uid = process.getuid?.() || undefined;
+  // As an ordinary user sees it, also where root runs this: a file of root is as good as one's own.
+  const isWeak = (mode: number, line: string, as = uid ?? 7) => {
+    chmodSync(file, mode);
+    writeFileSync(groups, `daemon:x:1:\n${line}\n`);
+    return weaknessOf(file, as, groups) !== undefined;
+  };
+  assert.equal(isWeak(0o664, `${username}:x:${gid}:`), false);
+  assert.equal(isWeak(0o664, `${username}:x:${gid}:${username}`), false);
+  assert.equal(isWeak(0o666, `${username}:x:${gid}:`), true);
+  assert.equal(isWeak(0o664, `${username}:x:${gid}:${username},eve`), true);
+  assert.equal(isWeak(0o664, `staff:x:${gid}:`), true);
+  assert.equal(isWeak(0o664, `${username}:x:${gid + 1}:`), true);
+  if (isRoot) assert.equal(isWeak(0o664, `${username}:x:${gid}:`, 0), true);
 });
 
 test('S78 a home and files of somebody else are refused, those of root are not', () => {
@@ -138,7 +162,7 @@ test('S78 a home is as safe as the folders above it, and as what it links to', (
   assert.throws(() => checkHome(link), /can be written by others/);
   // A folder that is shared on purpose is no home, and must not be closed to others.
   chmodSync(home, 0o1777);
-  assert.throws(() => checkHome(home), { hint: 'look at what is in it, then choose another folder with --home' });
+  assert.throws(() => checkHome(home), { hint: `look at what is in it, then choose a folder of its own, such as ${home}/tenon` });
   assert.equal(weaknessOf(home)?.mode, undefined);
   chmodSync(home, 0o700);
   assert.doesNotThrow(() => checkHome(link));

@@ -1,7 +1,10 @@
 // Whether other users of the machine could change a file or a folder. Where the system has no users of this kind, as on Windows, nobody is
 // found; access control lists are not looked at.
-import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { lstatSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const GROUP_FILE = '/etc/group';
 
 export interface Weakness {
   readonly path: string;
@@ -14,7 +17,7 @@ export interface Weakness {
 }
 
 /** Belongs to somebody who is neither this user nor root, or can be written by others. What is not there is no weakness. */
-export function weaknessOf(path: string, uid = process.getuid?.()): Weakness | undefined {
+export function weaknessOf(path: string, uid = process.getuid?.(), groupFile = GROUP_FILE): Weakness | undefined {
   const found = statIfThere(path);
   // A device or a pipe is nobody's file: whoever reads it says so.
   if (uid === undefined || !found || !(found.isFile() || found.isDirectory())) return undefined;
@@ -28,10 +31,14 @@ export function weaknessOf(path: string, uid = process.getuid?.()): Weakness | u
     return { path, fault: `belongs to another user (${owner})`, remedy };
   }
   const mode = found.mode & 0o777;
-  if ((mode & 0o022) === 0) return undefined;
+  if ((mode & 0o002) === 0 && ((mode & 0o020) === 0 || (uid !== 0 && isOwnGroup(found.gid, groupFile)))) return undefined;
   // Meant to be shared, as /tmp is: it must not be closed to others.
   if ((found.mode & 0o1000) !== 0)
-    return { path, fault: `is for everybody to write (mode 1${mode.toString(8)})`, remedy: 'choose another folder with --home' };
+    return {
+      path,
+      fault: `is for everybody to write (mode 1${mode.toString(8)})`,
+      remedy: `choose a folder of its own, such as ${quoted(join(path, 'tenon'))}`,
+    };
   return {
     path,
     fault: `can be written by others (mode ${mode.toString(8)})`,
@@ -70,6 +77,21 @@ function realPathOf(path: string): string {
     return realpathSync(path);
   } catch {
     return path;
+  }
+}
+
+/**
+ * The group that bears the name of the user and has nobody else in it. Many systems give each user one, and let it write what the user makes.
+ */
+function isOwnGroup(gid: number, groupFile: string): boolean {
+  try {
+    const { username } = userInfo();
+    const groups = readFileSync(groupFile, 'utf8')
+      .split('\n')
+      .map((line) => line.split(':'));
+    return groups.some(([name, , id, members = '']) => name === username && id === String(gid) && (members === '' || members === username));
+  } catch {
+    return false;
   }
 }
 
