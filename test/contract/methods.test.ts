@@ -12,7 +12,7 @@ import { verifies } from '../support/verifies.ts';
 
 for (const engine of ['sqlite', 'postgres'] as const) {
   test(`every method on ${engine}: scope, params, result, repeat`, async (t) => {
-    verifies('foundation:two-engines', 'foundation:idempotency-conflict', 'R03');
+    verifies('foundation:two-engines', 'foundation:idempotency-conflict', 'R03', 'R03:whole-answer');
     const database = engine === 'postgres' ? await createDatabase() : undefined;
     const config = database ? { config: `[store]\nengine = "postgres"\nurl = "${database.url}"\n` } : {};
     const gateway = await startGatewayProcess({ ...config, plugins: true });
@@ -25,13 +25,15 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     let count = 0;
     const world: World = { gateway, admin, next: () => ++count };
 
+    const answered: Answered[] = [];
     // The last one ends the gateway.
     const order = [...methodNames].sort((a, b) => Number(a === 'gateway.shutdown') - Number(b === 'gateway.shutdown'));
     for (const method of order) {
+      if (method === 'gateway.shutdown') await t.test('a repeat gets the stored answer, all of it', () => repeatsLater(answered, world));
       await t.test(method, async () => {
         await refusesWithoutScope(method, nobody);
         await refusesBadParams(method, admin);
-        if (methodRow(method).repeat === 'keyed') await answersARepeat(method, world);
+        if (methodRow(method).repeat === 'keyed') answered.push(await answersARepeat(method, world));
         else await answers(method, await examples[method](world), admin);
       });
     }
@@ -68,7 +70,13 @@ function withoutKey(params: object): object {
   return rest;
 }
 
-async function answersARepeat(method: MethodName, world: World): Promise<void> {
+interface Answered {
+  readonly method: MethodName;
+  readonly params: object;
+  readonly payload: unknown;
+}
+
+async function answersARepeat(method: MethodName, world: World): Promise<Answered> {
   const { admin } = world;
   const idempotencyKey = `key-of-${method}`;
   const params = withoutKey(await examples[method](world));
@@ -82,6 +90,35 @@ async function answersARepeat(method: MethodName, world: World): Promise<void> {
   assert.ok(matches(methodRow(method).result, first.payload), `the result does not fit: ${JSON.stringify(first.payload)}`);
   const repeat = await (along ?? call({ idempotencyKey, ...params }));
   assert.deepEqual(repeat.payload, first.payload, 'a repeat gets the first answer, whatever the order of its keys');
-  if (along) return;
-  assert.equal((await call({ ...others, idempotencyKey })).error?.code, 'IDEMPOTENCY_CONFLICT');
+  if (!along) assert.equal((await call({ ...others, idempotencyKey })).error?.code, 'IDEMPOTENCY_CONFLICT');
+  return { method, params: { ...params, idempotencyKey }, payload: first.payload };
+}
+
+/** Much has changed since: a plugin shows something of every session; then it is off, and the sessions are gone. */
+async function repeatsLater(answered: readonly Answered[], { admin }: World): Promise<void> {
+  await admin.request('plugins.enable', { id: 'everything' });
+  const { payload } = await admin.request('sessions.list', { limit: 200 });
+  const keys = (payload.sessions as { key: string }[]).map(({ key }) => key);
+  const archived = await admin.request('sessions.list', { limit: 200, archived: true });
+  keys.push(...(archived.payload.sessions as { key: string }[]).map(({ key }) => key));
+  for (const key of keys) {
+    const acted = await admin.request('plugins.sessionAction', {
+      pluginId: 'everything',
+      actionId: 'press',
+      sessionKey: key,
+      payload: { how: 'state' },
+    });
+    assert.equal(acted.ok, true, JSON.stringify(acted.error));
+  }
+  await repeatAll();
+  await admin.request('plugins.disable', { id: 'everything' });
+  for (const key of keys) await admin.request('sessions.delete', { key });
+  await repeatAll();
+
+  async function repeatAll(): Promise<void> {
+    for (const { method, params, payload: first } of answered) {
+      const repeat = await admin.request(method, params);
+      assert.deepEqual([method, repeat.ok, repeat.payload], [method, true, first], JSON.stringify(repeat.error));
+    }
+  }
 }

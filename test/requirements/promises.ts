@@ -5,6 +5,7 @@ export const promises = {
   R01: { issue: 1, text: 'A write that was acknowledged is there after kill -9 at any point.' },
   R02: { issue: 1, text: 'The store opens after any crash and drops at most what was never acknowledged.' },
   R03: { issue: 1, text: 'One idempotency key has one effect and one answer for 24 hours, restarts included.' },
+  'R03:whole-answer': { issue: 6, text: 'A repeat gets the stored answer, all of it, whatever plugins show by then.' },
   R04: { issue: 4, text: 'Each occurrence of a schedule runs once or is recorded as missed.' },
   R05: { issue: 1, text: 'A client that reconnects gets every missed event once and in order, or is told to read a snapshot.' },
   R06: { issue: 3, text: 'Each next-turn injection lands in exactly one turn, in order, unless it expired.' },

@@ -22,8 +22,7 @@ export async function withPluginFields(
   plugins: PluginParts | undefined,
 ): Promise<Session[]> {
   if (!plugins || sessions.length === 0) return [...sessions];
-  const hasProjectors = plugins.registry.all('sessionExtension').some(({ item }) => item.project);
-  const hasInjectors = injectorsOf(plugins).length > 0;
+  const { hasProjectors, hasInjectors } = showersOf(plugins);
   if (!hasProjectors && !hasInjectors) return [...sessions];
   const wanted = { keys: hasInjectors ? sessions.map(({ key }) => key) : [], at: clock.now() };
   const { counts } = await store.read('injections.counts', wanted);
@@ -38,6 +37,19 @@ export async function withPluginFields(
       };
     }),
   );
+}
+
+/** Whether plugins may show something of a session. */
+export function showsFields(plugins: PluginParts): boolean {
+  const { hasProjectors, hasInjectors } = showersOf(plugins);
+  return hasProjectors || hasInjectors;
+}
+
+function showersOf(plugins: PluginParts): { hasProjectors: boolean; hasInjectors: boolean } {
+  return {
+    hasProjectors: plugins.registry.all('sessionExtension').some(({ item }) => item.project),
+    hasInjectors: injectorsOf(plugins).length > 0,
+  };
 }
 
 /** What plugins show of their state in a session. Where there is none, nothing. */

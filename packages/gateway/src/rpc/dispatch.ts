@@ -16,7 +16,7 @@ import { faultpoint } from '../kernel/fault.ts';
 import { randomId, sha256 } from '../kernel/ids.ts';
 import { createLanes, type Lanes } from '../kernel/lane.ts';
 import type { Metrics } from '../kernel/metrics.ts';
-import type { AnswerSlot } from '../store/answers.ts';
+import { type AnswerSlot, isDraft } from '../store/answers.ts';
 import type { Store } from '../store/store.ts';
 import type { Connection } from './connections.ts';
 import { callPluginMethod, isPluginMethod } from './plugin-rpc.ts';
@@ -56,10 +56,51 @@ export function createDispatch(handlers: Handlers, services: Services, metrics: 
   };
 
   function callHandler(method: MethodName, params: Record<string, unknown>, connection: Connection): unknown {
-    const context = createContext(method, params, connection, services, lanes);
+    keepToSession(method, params, connection);
+    const slot = slotOf(method, params, connection.principal.id, services.clock.now());
     const handler = handlers[method] as unknown as AnyHandler;
-    if (typeof handler === 'function') return handler(params, context);
-    return handler.commit(params, context).then((stored) => handler.present(stored, context));
+    if (typeof handler === 'object' && 'complete' in handler) return callDrafting(handler, params, slot, connection);
+    const context = createContext(slot, connection, services, lanes);
+    if (typeof handler === 'function') return orEarlier(slot, () => handler(params, context));
+    return orEarlier(slot, () => handler.commit(params, context)).then((stored) => handler.present(stored, context));
+  }
+
+  /** What was answered once is answered again, also where the request would be refused by now. */
+  function orEarlier<Answer>(slot: AnswerSlot | undefined, answer: () => Answer, read = (earlier: unknown) => earlier): Answer {
+    if (!slot) return answer();
+    const refused = async (error: unknown) => {
+      const earlier = error instanceof GatewayError ? await services.store.read('answer.find', slot) : undefined;
+      if (!earlier) throw error;
+      return read(earlier.answer);
+    };
+    try {
+      const made = answer();
+      return made instanceof Promise ? (made.catch(refused) as Answer) : made;
+    } catch (error) {
+      return refused(error) as Answer;
+    }
+  }
+
+  /** What is committed may lack something: it is added, and the whole is kept before anybody gets it. */
+  async function callDrafting(
+    handler: DraftingHandler,
+    params: Record<string, unknown>,
+    slot: AnswerSlot | undefined,
+    connection: Connection,
+  ): Promise<unknown> {
+    const mayLack = handler.isDraft(services);
+    // With a key it is the store that knows: a repeat finds what was kept, whatever plugins show now.
+    let lacks = mayLack && !slot;
+    const read = (answer: unknown) => {
+      lacks = isDraft(answer);
+      return isDraft(answer) ? answer.$draft : answer;
+    };
+    const context = createContext(slot && mayLack ? { ...slot, isDraft: true } : slot, connection, services, lanes, slot && read);
+    const stored = await orEarlier(slot, () => handler.commit(params, context), read);
+    if (!lacks) return stored;
+    const answer = await handler.complete(stored, context);
+    if (!slot) return answer;
+    return services.store.write('answer.complete', { slot, lane: `${slot.principal}\n${slot.key}`, answer });
   }
 
   function callPlugin(frame: RequestFrame, connection: Connection): Promise<Answered> {
@@ -100,7 +141,14 @@ export function createDispatch(handlers: Handlers, services: Services, metrics: 
 /** A row of the handler table as dispatch sees it; the compiler has checked each against its own types. */
 type AnyHandler =
   | ((params: unknown, context: RequestContext) => unknown)
-  | { commit(params: unknown, context: RequestContext): Promise<unknown>; present(stored: unknown, context: RequestContext): unknown };
+  | { commit(params: unknown, context: RequestContext): Promise<unknown>; present(stored: unknown, context: RequestContext): unknown }
+  | DraftingHandler;
+
+interface DraftingHandler {
+  isDraft(services: Services): boolean;
+  commit(params: unknown, context: RequestContext): Promise<unknown>;
+  complete(draft: unknown, context: RequestContext): Promise<unknown>;
+}
 
 /** Scope before params: who lacks the right learns nothing about the schema and costs nothing. */
 function admit(frame: RequestFrame, connection: Connection): MethodName {
@@ -153,16 +201,15 @@ function keepToSession(method: MethodName, params: Record<string, unknown>, conn
   if (key !== own) throw new GatewayError('NOT_FOUND', `Cannot find session "${String(key)}"`);
 }
 
+/** `read`: what a handler sees of an answer that the store gave. */
 function createContext(
-  method: MethodName,
-  params: Record<string, unknown>,
+  slot: AnswerSlot | undefined,
   connection: Connection,
   services: Services,
   lanes: Lanes,
+  read?: (answer: unknown) => unknown,
 ): RequestContext {
-  keepToSession(method, params, connection);
   const { principal } = connection;
-  const slot = slotOf(method, params, principal.id, services.clock.now());
   const keepAnswer = async <Answer>(answer: Answer) =>
     (slot ? await services.store.write('answer.record', { answer }, slot) : answer) as Committed<Answer>;
   const own: Omit<RequestContext, keyof Services> & { readonly __proto__: Services } = {
@@ -170,12 +217,13 @@ function createContext(
     __proto__: services,
     principal,
     connection,
-    commit: (name, args) => services.store.write(name, args, slot) as Promise<never>,
+    commit: (name, args) =>
+      (read ? services.store.write(name, args, slot).then(read) : services.store.write(name, args, slot)) as Promise<never>,
     keepAnswer,
     commitAnswer: <Answer>(effect: () => Promise<Answer>) =>
       (slot ? firstAnswer(slot, async () => keepAnswer(await effect()), services.store, lanes) : effect()) as Promise<Committed<Answer>>,
     commitAfter: <Answer>(effect: () => Promise<Committed<Answer>>) =>
-      (slot ? firstAnswer(slot, effect, services.store, lanes) : effect()) as Promise<Committed<Answer>>,
+      (slot ? firstAnswer(slot, effect, services.store, lanes, read) : effect()) as Promise<Committed<Answer>>,
     get actor() {
       return { actor: principal.id, at: services.clock.now(), held: [...principal.held] };
     },
@@ -184,10 +232,16 @@ function createContext(
 }
 
 /** One after another for each key, so that a repeat that comes at the same time finds the answer too. */
-function firstAnswer(slot: AnswerSlot, answer: () => Promise<unknown>, store: Store, lanes: Lanes): Promise<unknown> {
+function firstAnswer(
+  slot: AnswerSlot,
+  answer: () => Promise<unknown>,
+  store: Store,
+  lanes: Lanes,
+  read: (answer: unknown) => unknown = (earlier) => earlier,
+): Promise<unknown> {
   return lanes.run(`${slot.principal}\n${slot.key}`, async () => {
     const earlier = await store.read('answer.find', slot);
-    return earlier ? earlier.answer : answer();
+    return earlier ? read(earlier.answer) : answer();
   });
 }
 

@@ -88,13 +88,31 @@ type SafeHandler<Method extends MethodName> = (params: Params<Method>, context: 
 
 type KeyedHandler<Method extends MethodName> =
   | ((params: Params<Method>, context: RequestContext) => Promise<Committed<Result<Method>>>)
-  | TwoStepHandler<Method>;
+  | SecretHandler<Method>
+  | DraftHandler<Method>;
 
-/** For an answer that holds a secret, or what is made when it is read: what is stored lacks it, and `present` adds it, to the first answer and to a repeat. */
-interface TwoStepHandler<Method extends MethodName> {
+/**
+ * For an answer that holds a secret, or has another shape than its operation gives: what is stored lacks the secret, and `present`
+ * adds it, to the first answer and to a repeat. It must make the same of the same, so it is given nothing that changes.
+ */
+interface SecretHandler<Method extends MethodName> {
   commit(params: Params<Method>, context: RequestContext): Promise<Committed<unknown>>;
   // biome-ignore lint/suspicious/noExplicitAny: what commit returned; the two halves stand side by side in one handler
-  present(stored: any, context: RequestContext): Result<Method> | Promise<Result<Method>>;
+  present(stored: any, context: PresentContext): Result<Method>;
+}
+
+/** The sources of secrets, and whom to tell that a run waits. */
+export type PresentContext = Pick<RequestContext, 'mint' | 'signIn' | 'turns'>;
+
+/**
+ * For an answer to which something is added after the commit, such as what plugins show. The whole is kept for a repeat; until it is,
+ * what was committed is kept as a draft, which a repeat after a crash completes.
+ */
+interface DraftHandler<Method extends MethodName> {
+  /** Whether there is something to add; where not, what is committed is the answer. */
+  isDraft(services: Services): boolean;
+  commit(params: Params<Method>, context: RequestContext): Promise<Committed<Result<Method>>>;
+  complete(draft: Result<Method>, context: RequestContext): Promise<Result<Method>>;
 }
 
 export type Handler<Method extends MethodName> = Method extends KeyedMethod ? KeyedHandler<Method> : SafeHandler<Method>;

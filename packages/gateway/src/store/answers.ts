@@ -9,6 +9,17 @@ export interface AnswerSlot {
   /** Of the whole request, so that another request under the same key is noticed. */
   readonly digest: string;
   readonly at: number;
+  /** What the commit gives is not the whole answer: it is kept as a draft until `completeAnswer` puts the whole one in its place. */
+  readonly isDraft?: true;
+}
+
+/** An answer that lacks what is made after the commit. Nobody has seen it yet, so whoever finds it may complete it. */
+export interface DraftAnswer<Result> {
+  readonly $draft: Result;
+}
+
+export function isDraft(answer: unknown): answer is DraftAnswer<unknown> {
+  return typeof answer === 'object' && answer !== null && '$draft' in answer;
 }
 
 /** Claims the key first: a concurrent repeat waits for this transaction and then finds the answer. */
@@ -19,9 +30,18 @@ export function* answerOnce<Result>(slot: AnswerSlot, operation: () => Operation
     on conflict (principal, key) do nothing`);
   const earlier = claimed === 0 ? yield* findAnswer(slot) : undefined;
   if (earlier) return earlier.answer as Result;
-  const result = yield* operation();
+  const made = yield* operation();
+  const result = (slot.isDraft ? { $draft: made } : made) as Result;
   yield* change(sql`update answers set answer = ${JSON.stringify(result)} where principal = ${slot.principal} and key = ${slot.key}`);
   return result;
+}
+
+/** Puts the whole answer in place of its draft; gives the one that is kept, which a repeat may have completed before. */
+export function* completeAnswer<Answer>({ slot, answer }: { slot: AnswerSlot; lane: string; answer: Answer }): Operation<Answer> {
+  const earlier = yield* findAnswer(slot);
+  if (earlier && !isDraft(earlier.answer)) return earlier.answer as Answer;
+  yield* change(sql`update answers set answer = ${JSON.stringify(answer)} where principal = ${slot.principal} and key = ${slot.key}`);
+  return answer;
 }
 
 /** The answer that the key has already; refuses another request under it. */

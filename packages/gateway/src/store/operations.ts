@@ -30,7 +30,7 @@ import {
   resolveApproval,
   voidApprovals,
 } from './approvals.ts';
-import { answerOnce, type AnswerSlot, findAnswer } from './answers.ts';
+import { answerOnce, type AnswerSlot, completeAnswer, findAnswer } from './answers.ts';
 import {
   abortUpload,
   beginUpload,
@@ -183,6 +183,7 @@ export const writes = {
   'audit.append': appendAudit,
   /** Records the answer of a method whose effect is not in the store. */
   'answer.record': recordAnswer,
+  'answer.complete': completeAnswer,
   'retention.sweep': sweep,
   probe,
 } satisfies Record<string, AnyOperation>;

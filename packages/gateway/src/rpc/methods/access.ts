@@ -1,7 +1,7 @@
 import { expandScopes, GatewayError, limits, missingScopes } from '@tenon/protocol';
 import { randomId } from '../../kernel/ids.ts';
 import type { WriteResult } from '../../store/operations.ts';
-import type { Handlers, RequestContext } from '../handler.ts';
+import type { Handlers, PresentContext } from '../handler.ts';
 
 type StoredToken = WriteResult<'tokens.create'>;
 
@@ -107,6 +107,6 @@ function outlives(what: string): GatewayError {
   return new GatewayError('SCOPE', `${what} would outlive the credential that grants it`, { details: { code: 'OUTLIVES_CREDENTIAL' } });
 }
 
-function revealToken({ record, salt }: StoredToken, { mint }: RequestContext) {
+function revealToken({ record, salt }: StoredToken, { mint }: PresentContext) {
   return { token: mint.reveal(record.id, salt), record };
 }

@@ -10,7 +10,7 @@ import { cutText, shownEntry } from '../../agent/shown-entry.ts';
 import { randomId } from '../../kernel/ids.ts';
 import { unknownModel } from '../../model/models.ts';
 import type { WriteResult } from '../../store/operations.ts';
-import type { Committed, Handlers, RequestContext } from '../handler.ts';
+import type { Committed, Handlers, PresentContext, RequestContext } from '../handler.ts';
 
 const DEFAULT_PAGE = 50;
 /** A page of history stays well inside one frame, and so does one entry that is larger than a page. */
@@ -163,7 +163,7 @@ function accept(
 }
 
 /** After the commit, and again for a repeat: the store decides what there is to do. */
-function started({ run, busy }: Accepted, { turns }: RequestContext) {
+function started({ run, busy }: Accepted, { turns }: PresentContext) {
   turns.accepted(run.sessionKey);
   return { runId: run.runId, sessionKey: run.sessionKey, status: busy ? ('queued' as const) : ('started' as const) };
 }

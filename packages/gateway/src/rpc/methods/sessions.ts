@@ -2,13 +2,18 @@ import { DEFAULT_AGENT_ID, GatewayError, type PermissionMode, type Scope, type S
 import { tellModel } from '../../agent/choose-model.ts';
 import { askExtension, type Extension, type Fields, findExtension } from '../../agent/patch-extension.ts';
 import { askUntilFresh } from '../../agent/plugin-effects.ts';
-import { withPluginFields } from '../../agent/plugin-sessions.ts';
+import { showsFields, withPluginFields } from '../../agent/plugin-sessions.ts';
 import { deleteSession, isWatched, resetSession, tellStart } from '../../agent/session-life.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { Committed, Handlers, RequestContext } from '../handler.ts';
 import type { Principal } from '../principal.ts';
 
 const DEFAULT_PAGE = 50;
+
+interface Patched {
+  readonly session: Session;
+  readonly runId?: string;
+}
 
 export const sessionHandlers = {
   'sessions.list': async ({ limit = DEFAULT_PAGE, ...filter }, context) => {
@@ -39,7 +44,8 @@ export const sessionHandlers = {
   },
 
   'sessions.patch': {
-    commit({ key, ifRevision, extension, idempotencyKey: _, ...fields }, context) {
+    isDraft: ({ plugins }) => showsFields(plugins()),
+    commit({ key, ifRevision, extension, idempotencyKey: _, ...fields }, context): Promise<Committed<Patched>> {
       const { commit, clock, principal } = context;
       requireForMode(fields.permissions, principal);
       if (extension)
@@ -60,9 +66,9 @@ export const sessionHandlers = {
       });
     },
     // The row that `sessions.get` gives, so that nobody has to read it again to see what the patch did to what plugins show.
-    async present(stored: { session: Session; runId?: string }, context) {
-      const [session = stored.session] = await withPluginFields([stored.session], context, context.plugins());
-      return { ...stored, session };
+    async complete(draft, context) {
+      const [session = draft.session] = await withPluginFields([draft.session], context, context.plugins());
+      return { ...draft, session };
     },
   },
 
@@ -85,7 +91,7 @@ async function patchWithExtension(
   ifRevision: number | undefined,
   extension: Extension,
   { commit, clock, store, principal, plugins, wake, turns }: RequestContext,
-): Promise<Committed<{ session: Session; runId?: string }>> {
+): Promise<Committed<Patched>> {
   const host = plugins();
   const registered = findExtension(extension, principal.held, host, (id) => host.get(id)?.state === 'loaded');
   const ask = async () => {
