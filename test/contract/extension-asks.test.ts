@@ -70,9 +70,25 @@ test('hooks that a plain manifest names among its events are asked for as hooks,
     WANTED.every((grant) => asked.includes(grant)),
     asked.join(),
   );
-  assert.ok(!asked.includes('hooks.intercept:before_message_write'), 'what is a hook and an event is meant as the event');
+  assert.ok(
+    asked.includes('hooks.intercept:before_message_write') && asked.includes('hooks.observe:llm_output'),
+    'what is both is asked for as both',
+  );
   assert.equal((await host.enable('gate', BY)).state, 'loaded');
   assert.equal((await world.hooks.run('before_tool_call', EVENT)).kind, 'refused');
+});
+
+test('SDKs register a name that is a hook and an event as both; a manifest that lists its hooks without it means the event', async () => {
+  await using world = await openHostWorld();
+  writeExtension(world, 'follower', {
+    fixture: 'notes.mjs',
+    manifest: '[capabilities]\nhooks = []\nevents = ["message_end"]',
+    files: { 'registrations.json': JSON.stringify({ hooks: ['message_end'], subscriptions: ['message_end'] }) },
+  });
+  const host = await world.open(withExtensions);
+  const { state, reason, process: running } = await host.enable('follower', BY);
+  assert.equal(state, 'loaded', reason);
+  assert.deepEqual(running?.follows, ['message_end']);
 });
 
 test('what a manifest does say binds: with a hook beside those that it names, an extension does not run', async () => {

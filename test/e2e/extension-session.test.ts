@@ -227,7 +227,7 @@ test('an extension is told of turns, messages, tools, models and moves in the or
     ...['agent_start', 'turn_start', 'message_start', 'message_update', 'message_end', 'tool_execution_start'],
     ...['tool_execution_update', 'tool_execution_end', 'agent_end', 'turn_end', 'model_select', 'session_tree'],
   ];
-  await using talk = await open(t, { capabilities: `session = true\nevents = ${JSON.stringify(events)}`, events });
+  await using talk = await open(t, { capabilities: `session = true\nhooks = []\nevents = ${JSON.stringify(events)}`, events });
   const { plugin } = await talk.ask('plugins.get', { id: 'desk' });
   assert.ok(plugin.asked.includes('events.follow') && plugin.asked.includes('hooks.observe:agent_start'));
   talk.server.next(inTool(['kv.get', 'x']), { text: 'Well done.' });

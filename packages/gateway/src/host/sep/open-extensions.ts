@@ -527,7 +527,7 @@ function createRun(first: FoundExtension, deps: RunDeps): Run {
     },
     get hookGrants() {
       const { current } = supervisor;
-      return current ? hookGrantsOf(introducedBy(current).registrations) : [];
+      return current ? hookGrantsOf(manifestOf(), introducedBy(current).registrations) : [];
     },
     get isComing() {
       return supervisor.state === 'starting' || supervisor.state === 'restarting';

@@ -23,6 +23,7 @@ import {
   errors,
   groups,
   hooks,
+  isEventName,
   isFurtherHookName,
   isHookName as isSepHookName,
   limits,
@@ -364,7 +365,8 @@ export function createBridge(deps: BridgeDeps): Bridge {
         for (const each of tools) registerTool(api, each, toolFacts(registrations, each.name));
         for (const each of commands) registerCommand(api, each);
         for (const each of served) providers.register(api, each);
-        const taken = said.length > 0 ? said : hooksIn(manifest());
+        // Of one that says nothing of hooks, what is also an event is meant as that.
+        const taken = said.length > 0 ? said : (manifest().capabilities?.hooks ?? hooksIn(manifest()).filter((each) => !isEventName(each)));
         for (const each of new Set(taken)) registerHook(api, each, (agentName) => own.has(agentName));
         registerSeams(api, registrations, seams);
         follow(api, subscriptions);

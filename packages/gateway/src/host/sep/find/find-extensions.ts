@@ -188,30 +188,32 @@ export function grantsOf(manifest: ExtensionManifest): string[] {
   return [...new Set(asked)];
 }
 
-/**
- * Hooks that the manifest names. A manifest of plain SEP has no list of them and names them among its events; what is both is meant as
- * the event there.
- */
+/** Hooks that the manifest names. A manifest of plain SEP has no list of them and names them among its events. */
 export function hooksIn({ capabilities = {} }: ExtensionManifest): readonly string[] {
   const { hooks, events = [] } = capabilities;
-  return hooks ?? events.filter((each) => hookOf(each) !== undefined && !isEventName(each));
+  return hooks ?? events.filter((each) => hookOf(each) !== undefined);
 }
 
 /**
  * What a manifest of plain SEP leaves open: it names no hooks, and events only to narrow them. What the process registers then is
  * a question to the operator, which is asked once.
  */
-export function grantsWantedBy({ capabilities = {} }: ExtensionManifest, { hooks = [], subscriptions = [] }: Registrations): string[] {
+export function grantsWantedBy(manifest: ExtensionManifest, { hooks = [], subscriptions = [] }: Registrations): string[] {
+  const { capabilities = {} } = manifest;
   const wanted = [
-    ...(capabilities.hooks === undefined ? hookGrantsOf({ hooks }) : []),
+    ...(capabilities.hooks === undefined ? hookGrantsOf(manifest, { hooks }) : []),
     ...(capabilities.events?.length ? [] : subscriptions.flatMap(needsOfEvent)),
   ];
   return [...new Set(wanted)];
 }
 
-/** What the operator must have granted for the hooks that a process takes part in. */
-export function hookGrantsOf({ hooks = [] }: Pick<Registrations, 'hooks'>): string[] {
-  return [...new Set(hooks.flatMap((each) => needsOf(hookOf(each))))];
+/**
+ * What the operator must have granted for the hooks that a process takes part in. SDKs register what is both a hook and an event as
+ * both: where the manifest has a list of hooks and leaves it out, it is meant as the event.
+ */
+export function hookGrantsOf({ capabilities = {} }: ExtensionManifest, { hooks = [] }: Pick<Registrations, 'hooks'>): string[] {
+  const isMeant = (name: string) => !isEventName(name) || (capabilities.hooks?.includes(name) ?? true);
+  return [...new Set(hooks.filter(isMeant).flatMap((each) => needsOf(hookOf(each))))];
 }
 
 function needsOf(name: HookName | undefined): readonly string[] {
