@@ -195,6 +195,32 @@ test('no token in an address, a referrer or the history, and nothing in storage 
   }, 'the token was revoked');
 });
 
+test('signing out forgets what was typed, in this tab and in the others, and the next person does not see it', async () => {
+  verifies('S08');
+  await using mine = await openSignedIn(opened.browser, gateway);
+  const { page, context } = mine;
+  const other = await context.newPage();
+  for (const tab of [page, other]) {
+    await tab.goto(`${gateway.url}/#/chat`);
+    await tab.locator('.composer textarea').fill('what nobody else should read');
+    await until('the draft is kept', async () => String(await tab.evaluate('JSON.stringify(sessionStorage)')).includes('nobody else'));
+  }
+  await page.goto(`${gateway.url}/#/settings`);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
+  for (const tab of [page, other]) {
+    await tab.getByRole('heading', { name: 'Sign in to Tenon' }).waitFor();
+    await becomes(() => tab.evaluate('localStorage.length + sessionStorage.length'), 0);
+  }
+  // The same tab, without a reload: what it had in memory must be gone, too.
+  const code = (await signInLink(gateway)).split('#')[1]!;
+  await page.evaluate(`location.hash = ${JSON.stringify(code)}`);
+  await page.locator('.shell').waitFor();
+  await page.evaluate(`location.hash = '#/chat'`);
+  await becomes(() => page.locator('.composer textarea').inputValue(), '');
+  assert.ok(!String(await page.evaluate('JSON.stringify(sessionStorage)')).includes('nobody else'));
+});
+
 test('stored markup runs nothing, loads nothing and names nothing, wherever it is shown', async () => {
   verifies('S63', 'S64', 'S65', 'S66');
   const attacks = markupAttacks(attacker);

@@ -37,8 +37,13 @@ export function keepToken({ lasting, tab }: Shelves, token: string, forLong: boo
 
 /** Everything that this page kept in this browser: the token, drafts and preferences. */
 export function forgetEverything({ lasting, tab }: Shelves): void {
-  quietly(() => tab.clear());
+  forgetTab({ lasting, tab });
   quietly(() => lasting.clear());
+}
+
+/** What this tab alone has kept, when another one signed out. */
+export function forgetTab({ tab }: Shelves): void {
+  quietly(() => tab.clear());
 }
 
 function quietly<Value>(run: () => Value): Value | undefined {

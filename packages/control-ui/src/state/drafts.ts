@@ -13,6 +13,8 @@ export interface Drafts {
 
 export function createDrafts(shelf: Pick<Shelf, 'getItem' | 'setItem'>): Drafts {
   let texts = read();
+  /** What is on the shelf is what is here: then an empty shelf says that somebody signed out. */
+  let isKept = texts.size > 0;
 
   function read(): Map<string, string> {
     try {
@@ -28,21 +30,38 @@ export function createDrafts(shelf: Pick<Shelf, 'getItem' | 'setItem'>): Drafts 
     }
   }
 
+  function forgetIfCleared(): void {
+    try {
+      if (!isKept || shelf.getItem(KEY) !== null) return;
+    } catch {
+      return;
+    }
+    texts = new Map();
+    isKept = false;
+  }
+
   function set(place: string, text: string): void {
+    forgetIfCleared();
+    if (texts.get(place) === text || (text === '' && !texts.has(place))) return;
     texts.delete(place);
     if (text !== '') texts.set(place, text.slice(0, LONGEST));
     texts = new Map([...texts].slice(-MOST));
     try {
       shelf.setItem(KEY, JSON.stringify([...texts]));
+      isKept = true;
     } catch {
       // Storage is off or full: the text stays in memory.
     }
   }
 
   return {
-    get: (place) => texts.get(place) ?? '',
+    get(place) {
+      forgetIfCleared();
+      return texts.get(place) ?? '';
+    },
     set,
     move(from, to) {
+      forgetIfCleared();
       const text = texts.get(from);
       if (text === undefined) return;
       set(from, '');

@@ -4,7 +4,7 @@ import type { SocketConstructor } from '@tenon/client';
 import { ConnectionError } from '@tenon/client';
 import { type AppState, emptyState } from './app-state.ts';
 import { type ChatActions, createChatActions } from './chat-actions.ts';
-import { exchangeCode, forgetEverything, keepToken, type Post, revokeToken, type Shelves, storedToken } from './credentials.ts';
+import { exchangeCode, forgetEverything, forgetTab, keepToken, type Post, revokeToken, type Shelves, storedToken } from './credentials.ts';
 import { type Link, openLink } from './link.ts';
 import { createSessionActions, type SessionActions } from './session-actions.ts';
 import { createStore, type Store } from './store.ts';
@@ -114,6 +114,10 @@ export function createPage(deps: PageDeps): Page {
       if (old !== undefined) await revokeToken(old, deps.post);
     },
 
-    signedOutElsewhere: () => leave(),
+    signedOutElsewhere() {
+      leave();
+      // What is kept for all tabs is gone already; the drafts of this one are not.
+      forgetTab(deps.shelves);
+    },
   };
 }
