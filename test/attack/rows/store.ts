@@ -228,7 +228,14 @@ export const storeAttacks: readonly Attack[] = [
     id: 'R13',
     tried: 'remove the database of a stopped gateway, and start it',
     async run(world) {
-      const { home } = await killedHome(world, 3);
+      const home = world.folder();
+      const first = await started(world, { home });
+      await create(await connected(world, first));
+      // The heads are written beside the commits, a moment later.
+      const head = () =>
+        existsSync(join(home, 'audit-head.json')) && !readFileSync(join(home, 'audit-head.json'), 'utf8').includes('"seq":0');
+      await becomesTrue(head, 5_000);
+      await first.kill();
       for (const name of FILES) rmSync(join(home, name), { force: true });
       const answer = await refusal(world, { home });
       if (typeof answer === 'string') return held(answer.split('\n')[0]!);
