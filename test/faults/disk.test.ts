@@ -1,14 +1,17 @@
 // A disk without room: reads go on, writes are refused and say so, nothing is damaged, and room alone cures it.
 import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { DatabaseSync } from 'node:sqlite';
+import type { Config } from '../../packages/gateway/src/config.ts';
+import { toStartError } from '../../packages/gateway/src/gateway.ts';
 import { STORE_FILE } from '../../packages/gateway/src/store/open.ts';
 import { openChaosWorld, readyBecomes, seed } from '../support/chaos.ts';
 import { mountSmallDisk, surviveFullDisk } from '../support/chaos-disk.ts';
 import { openLink, type Outcome } from '../support/chaos-link.ts';
 import { sessionsOf } from '../support/fault-points.ts';
-import type { GatewayProcess } from '../support/gateway.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
 import { Ledger } from '../support/ledger.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -91,6 +94,52 @@ test('a disk that fills up while clients write loses nothing, and is written aga
     return gateway;
   }
 });
+
+test('a start without room says which disk is full and what to do, whatever it was about to write', async (t) => {
+  verifies('R11:full-at-start');
+  const refused = toStartError(Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }), {
+    home: '/srv/tenon',
+  } as Config);
+  assert.deepEqual([refused.exitCode, refused.code], [1, 'STORAGE']);
+  assert.match(refused.message, FULL);
+  using disk = mountSmallDisk(4);
+  using crowded = mountSmallDisk(4, ',nr_inodes=4');
+  if (!disk || !crowded) return t.diagnostic('mounting is not permitted here: only the sentence was looked at');
+  const start = (home: string) =>
+    startGatewayProcess({ home }).then(
+      async (gateway) => void (await gateway.kill()),
+      (error: { exit: { code: number }; stderr: string }) => error,
+    );
+  const told: string[] = [];
+  // Each stops at another write: the pid, the key, the new store, the first commits.
+  for (const left of [0, 4_096, 16_384, 65_536, 540_000, 600_000]) {
+    const home = join(disk.folder, `home${left}`);
+    mkdirSync(home, { mode: 0o700 });
+    disk.fill(left);
+    const error = await start(home);
+    told.push(error ? `${left}: ${readdirSync(home).join(' ')}` : `${left}: started`);
+    if (error) assertFull(error);
+    disk.free();
+    rmSync(home, { recursive: true });
+  }
+  // A home that was in use.
+  const home = join(disk.folder, 'used');
+  mkdirSync(home, { mode: 0o700 });
+  assert.equal(await start(home), undefined);
+  disk.fill();
+  assertFull((await start(home)) ?? assert.fail('it started without room'));
+  assertFull((await start(crowded.folder)) ?? assert.fail('it started without room for files'));
+  t.diagnostic(told.join('\n'));
+});
+
+const FULL = /^The disk that holds .+ is full, or your quota on it is used up; free some space there .*--home$/;
+
+function assertFull({ exit, stderr }: { exit: { code: number }; stderr: string }): void {
+  assert.equal(exit.code, 1, stderr);
+  const { code, message } = JSON.parse(stderr) as { code: string; message: string };
+  assert.equal(code, 'STORAGE', stderr);
+  assert.match(message, FULL);
+}
 
 function assertSound(home: string): void {
   const database = new DatabaseSync(join(home, STORE_FILE), { readOnly: true });

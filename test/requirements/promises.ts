@@ -14,6 +14,7 @@ export const promises = {
   R09: { issue: 5, text: 'A crashing extension is restarted with growing pauses, then quarantined; nobody else notices.' },
   R10: { issue: 5, text: 'A hung extension is found and replaced, and leaves no process behind.' },
   R11: { issue: 1, text: 'With a full disk reads go on, writes are refused with STORAGE, and space alone cures it.' },
+  'R11:full-at-start': { issue: 6, text: 'A start on a full disk names the disk and what to do, whatever it was about to write.' },
   'R11:frozen-database': {
     issue: 6,
     text: 'A PostgreSQL that hangs shows in readyz within two seconds, and nobody has to restart anything when it goes on.',

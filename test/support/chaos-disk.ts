@@ -1,7 +1,7 @@
 // A disk of a few megabytes that can be filled and freed, where the system lets us mount one.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readyBecomes } from './chaos.ts';
@@ -11,24 +11,24 @@ import { type Ledger, readSessions } from './ledger.ts';
 
 export interface SmallDisk extends Disposable {
   readonly folder: string;
-  /** Leaves no byte free. */
-  fill(): void;
+  /** Leaves no byte free, or so many. */
+  fill(left?: number): void;
   free(): void;
 }
 
 /** Undefined where mounting is not permitted. */
-export function mountSmallDisk(megabytes: number): SmallDisk | undefined {
+export function mountSmallDisk(megabytes: number, more = ''): SmallDisk | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'tenon-disk-'));
   const filler = join(folder, 'filler');
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0700`, 'tmpfs', folder], { stdio: 'ignore' });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0700${more}`, 'tmpfs', folder], { stdio: 'ignore' });
   } catch {
     rmSync(folder, { recursive: true });
     return undefined;
   }
   return {
     folder,
-    fill() {
+    fill(left = 0) {
       const handle = openSync(filler, 'a');
       try {
         for (let bytes = 65_536; bytes >= 1; ) {
@@ -39,6 +39,7 @@ export function mountSmallDisk(megabytes: number): SmallDisk | undefined {
             bytes >>= 1;
           }
         }
+        if (left > 0) ftruncateSync(handle, Math.max(0, fstatSync(handle).size - left));
       } finally {
         closeSync(handle);
       }

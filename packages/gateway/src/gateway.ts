@@ -22,6 +22,7 @@ import type { PluginHost } from './host/plugin-host.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { writeFileDurably } from './kernel/durable-file.ts';
 import { fileId, isSame } from './kernel/file-id.ts';
+import { isFullDisk } from './kernel/full-disk.ts';
 import { randomId } from './kernel/ids.ts';
 import { openLogBook } from './kernel/log.ts';
 import { createMetrics } from './kernel/metrics.ts';
@@ -83,10 +84,13 @@ export interface RunningGateway {
 /** The gateway cannot start. The message is one line that says what to do. */
 export class StartError extends Error {
   readonly exitCode: number;
+  /** As errors of the gateway have one, where one fits. */
+  readonly code: string | undefined;
 
-  constructor(message: string, exitCode: number, cause?: unknown) {
+  constructor(message: string, exitCode: number, cause?: unknown, code?: string) {
     super(message, cause === undefined ? undefined : { cause });
     this.exitCode = exitCode;
+    this.code = code;
   }
 }
 
@@ -491,6 +495,10 @@ function checkExposure(settings: Settings): string[] {
 
 export function toStartError(error: unknown, config: Config): StartError {
   if (error instanceof StartError) return error;
+  if (isFullDisk(error, config.home)) {
+    const message = `The disk that holds ${config.home} is full, or your quota on it is used up; free some space there (a few megabytes are enough) or choose another folder with --home`;
+    return new StartError(message, 1, error, 'STORAGE');
+  }
   if (error instanceof StoreOpenError) return new StartError(error.message, error.reason === 'locked' ? 3 : 1, error);
   if (error instanceof HomeError) return new StartError(`${error.message}; ${error.hint}`, 1, error);
   const { code, message } = error as { code?: string; message: string };

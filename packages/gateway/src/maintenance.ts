@@ -364,5 +364,7 @@ async function saying<Result>(failure: string, config: Config, work: () => Promi
 }
 
 function reasonOf(error: unknown): string {
+  const { code } = error as { code?: string };
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'there is no room left on the disk; free some space and try again';
   return storageReason(error) ?? (error as Error).message;
 }

@@ -15,7 +15,12 @@ export interface HomeLock {
 export function lockHome(home: string): HomeLock {
   const file = join(home, 'gateway.lock');
   const pidFile = join(home, 'gateway.pid');
-  const database = new DatabaseSync(file, { timeout: 0 });
+  let database: DatabaseSync;
+  try {
+    database = new DatabaseSync(file, { timeout: 0 });
+  } catch (error) {
+    throw new StoreOpenError('storage', `Cannot lock ${file}: ${(error as Error).message}`, error);
+  }
   try {
     // Nothing is ever written to it, so nothing needs a journal.
     database.exec('pragma journal_mode = off; begin exclusive');
@@ -27,9 +32,14 @@ export function lockHome(home: string): HomeLock {
     throw new StoreOpenError('storage', `Cannot lock ${file}: ${(error as Error).message}`, error);
   }
   const locked = fileId(file);
-  // Moved over the last one, so that it is another file: what is removed later is our own.
-  writeFileSync(`${pidFile}.new`, `${process.pid}\n`, { mode: 0o600 });
-  renameSync(`${pidFile}.new`, pidFile);
+  try {
+    // Moved over the last one, so that it is another file: what is removed later is our own.
+    writeFileSync(`${pidFile}.new`, `${process.pid}\n`, { mode: 0o600 });
+    renameSync(`${pidFile}.new`, pidFile);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
   const pid = fileId(pidFile);
   return {
     id: locked ? `${locked.dev}:${locked.ino}` : '',

@@ -278,9 +278,10 @@ function copyBefore(database: DatabaseSync, file: string, version: number): void
 /** A file that cannot be read or grow now is not damaged: trying again may be all it takes. */
 function toOpenError(error: unknown, file: string): StoreOpenError {
   if (error instanceof StoreOpenError) return error;
-  const { errcode, message } = error as { errcode?: number; message: string };
+  const { errcode, code, message } = error as { errcode?: number; code?: string; message: string };
   const reason = storageReason(error) ?? message;
-  if (errcode !== undefined && PASSING_CODES.has(errcode & 0xff))
+  const isOfSystem = code !== undefined && /^E[A-Z]+$/.test(code);
+  if (isOfSystem || (errcode !== undefined && PASSING_CODES.has(errcode & 0xff)))
     return new StoreOpenError('storage', `Cannot open ${file}: ${reason}`, error);
   return damaged(file, reason, error);
 }
