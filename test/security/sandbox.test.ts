@@ -160,9 +160,9 @@ test('S83 no file is left that runs as root, however the program ended', async (
   await agent.call('exec', { argv: ['sh', '-c', marks, 'ended'] });
   await agent.call('exec', { argv: ['sh', '-c', `${marks}; kill -9 $$`, 'killed'] });
   const started = await agent.call('exec', { argv: ['sh', '-c', `${marks}; sleep 600`, 'background'], background: true });
-  const id = /job-\w+/.exec(started)![0];
+  const id = /job-[\w-]+/.exec(started)![0];
   while (!existsSync(join(agent.workspace, 'link background'))) await new Promise((resolve) => setImmediate(resolve));
-  await agent.call('process', { action: 'stop', id });
+  await agent.call('process', { action: 'kill', id });
   await agent.tools.close();
   const isOurs = isRoot && kind !== 'none';
   for (const name of ['ended', 'killed', 'background']) {
