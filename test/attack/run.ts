@@ -60,6 +60,8 @@ function isMeant({ id, tried }: Attack, text: string): boolean {
 }
 
 async function runHere(): Promise<void> {
+  // By `exit`, at which what was started is put away.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
   const rows = chosen.filter(({ sandboxed }) => sandboxed || given.first);
   await carryOut(rows, seed, ({ attack: { id, tried }, state, evidence, seconds }) => {
     process.stdout.write(`${JSON.stringify({ id, tried, state, evidence, seconds })}\n`);
@@ -67,6 +69,9 @@ async function runHere(): Promise<void> {
 }
 
 async function runAll(): Promise<number> {
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+  const interrupted = stopping.signal;
   using found = findPlaces({ uid, bwrap: given.bwrap });
   const places = found.places.filter(
     ({ user, kind }) =>
@@ -83,9 +88,10 @@ async function runAll(): Promise<number> {
     if (browser !== undefined) execFileSync('chmod', ['-R', 'a+rX', join(shared, 'browser')]);
     const env = browser === undefined ? {} : { TENON_TEST_BROWSER: browser };
     for (const [at, place] of places.entries()) {
+      if (interrupted.aborted) break;
       const isFirst = places.findIndex(({ user }) => user === place.user) === at;
       const count = chosen.filter(({ sandboxed }) => sandboxed || isFirst).length;
-      await runIn(place, { isFirst, env }, (row) => {
+      await runIn(place, { isFirst, env, interrupted }, (row) => {
         rows.push(row);
         const done = rows.filter((each) => each.place === place.name).length;
         console.error(
@@ -103,7 +109,7 @@ async function runAll(): Promise<number> {
 
 async function runIn(
   place: Place,
-  { isFirst, env }: { isFirst: boolean; env: Record<string, string> },
+  { isFirst, env, interrupted }: { isFirst: boolean; env: Record<string, string>; interrupted: AbortSignal },
   each: (row: Row) => void,
 ): Promise<void> {
   const words = [
@@ -126,13 +132,13 @@ async function runIn(
       ...(place.kind === undefined ? {} : { TENON_ATTACK_SANDBOX: place.kind }),
     },
   });
-  const onSignal = () => child.kill();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);
+  const end = () => child.kill();
+  interrupted.addEventListener('abort', end, { once: true });
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
   for await (const line of createInterface({ input: child.stdout }))
     each({ ...(JSON.parse(line) as Omit<Row, 'place'>), place: place.name });
   const [code, signal] = await exited;
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal);
+  interrupted.removeEventListener('abort', end);
   if (code !== 0)
     each({
       id: '-',
