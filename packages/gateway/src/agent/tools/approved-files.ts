@@ -1,6 +1,6 @@
 // Copies of the files that an approval holds a command to. They are taken when the question is asked, mounted over the files
 // while the command runs, and gone afterwards. Nothing here has to survive the gateway: a question that does is asked about
-// the same bytes, and these are copied again, or it is asked anew.
+// the same bytes, and these are copied again, or a new question is asked.
 import { rmSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

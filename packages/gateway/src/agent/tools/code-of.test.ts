@@ -6,7 +6,7 @@ import { verifies } from '../../../../../test/support/verifies.ts';
 import { parseCommand } from './argv.ts';
 import { codeOf } from './code-of.ts';
 
-const ROOT = '/work';
+const ROOT = '/project';
 const contents: Readonly<Record<string, string>> = {
   'run.sh': 'echo hello\n',
   'sub/run.sh': 'echo hello\n',
@@ -163,9 +163,9 @@ test('what the command may change itself is told apart from what it only runs', 
 
 test('S52 a folder of the workspace in PATH leaves every command open', async () => {
   verifies('S52');
-  const code = await look('cat x', ['/work/bin', '/usr/bin']);
+  const code = await look('cat x', [`${ROOT}/bin`, '/usr/bin']);
   assert.match(code.open.join(), /Programs in “bin”, which PATH names/);
-  assert.ok(code.named.includes('/work/bin/cat'));
+  assert.ok(code.named.includes(`${ROOT}/bin/cat`));
 });
 
 test('what cannot be said in full is said to be more', async () => {
